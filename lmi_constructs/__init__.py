@@ -1,0 +1,1 @@
+"""Constructs for open-weight LLMs on SageMaker endpoints with the LMI container."""

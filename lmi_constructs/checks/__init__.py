@@ -1,0 +1,1 @@
+"""See the architecture page for what belongs in this room."""
