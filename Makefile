@@ -1,0 +1,37 @@
+# Two commands do everything: `make demo` and `make test`. Both build .venv on first use.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+# Node's end-of-life banner is jsii's advice to maintainers, not to people who read our output.
+export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := $(shell node -p "process.versions.node.split('.')[0]" 2>/dev/null)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test lint unit deploy-test format docs clean
+
+demo: $(INSTALLED)  ## Deploy a GPT-OSS-120B endpoint onto an embedded local AWS and talk to it.
+	@$(BIN)/python examples/demo.py
+
+test: lint unit  ## Everything: style, types, import contracts, unit, snapshot and deployment tests.
+
+lint: $(INSTALLED)
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+unit: $(INSTALLED)
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+format: $(INSTALLED)
+	@$(BIN)/ruff check --fix . && $(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) cdk.out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(INSTALLED): pyproject.toml constraints.txt
+	@command -v node >/dev/null || { echo "make: Node.js is needed by the AWS CDK (https://nodejs.org)"; exit 1; }
+	@echo "Installing into $(VENV) (a minute or two, once) ..."
+	@test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@

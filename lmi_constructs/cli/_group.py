@@ -1,0 +1,57 @@
+"""The command group: a table of sub-commands, each imported only when it runs."""
+
+from __future__ import annotations
+
+import importlib
+from typing import NamedTuple
+
+import click
+
+from lmi_constructs._version import __version__
+from lmi_constructs.findings import LmiError
+
+
+class _Command(NamedTuple):
+    module: str
+    summary: str
+
+
+_COMMANDS: dict[str, _Command] = {}
+
+
+class _LazyGroup(click.Group):
+    """A group that knows its commands' names and summaries without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = _COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        command = getattr(importlib.import_module(entry.module), cmd_name.replace("-", "_"))
+        assert isinstance(command, click.Command)  # noqa: S101
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.summary) for name, command in _COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command; what the library refuses is printed, never a traceback."""
+        try:
+            return super().invoke(ctx)
+        except LmiError as error:
+            raise click.ClickException(str(error)) from error
+        except ModuleNotFoundError as missing:
+            if missing.name is None or missing.name.startswith("lmi_constructs"):
+                raise
+            raise click.ClickException(
+                f"this command needs {missing.name!r}: pip install 'lmi-constructs[cli,local]'"
+            ) from missing
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="lmi")
+def lmi() -> None:
+    """Plan, check and try LLM endpoints on SageMaker's Large Model Inference container."""
