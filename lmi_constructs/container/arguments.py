@@ -1,0 +1,353 @@
+"""The first stage: what the container's property classes and the engine's parser do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from lmi_constructs.container import engine, values
+from lmi_constructs.container.front_end import Option, Properties, Unknown
+from lmi_constructs.container.recommender import (
+    ASYNC_HANDLER,
+    TRANSFORMERS_HANDLER,
+    Recommendation,
+)
+from lmi_constructs.facts.engine_arguments import EngineArgument, registered
+from lmi_constructs.facts.handler import (
+    HandlerBehaviour,
+    HandlerProperty,
+    handler_properties,
+)
+from lmi_constructs.findings import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lmi_constructs.container.release import LmiContainer
+
+# Names that both sides have and that the container compares as text with a number, so that even
+# equal values differ (vllm_rb_properties.py, handle_lmi_vllm_config_conflicts).
+TWICE_NAMED: Final = {
+    "max_num_seqs": "max_rolling_batch_size",
+    "tensor_parallel_size": "tensor_parallel_degree",
+    "pipeline_parallel_size": "pipeline_parallel_degree",
+}
+_DTYPES: Final = {"auto": "auto", "fp32": "float32", "fp16": "float16", "bf16": "bfloat16"}
+_WHY: Final = "the container ends the start of the model: the endpoint fails after the download"
+
+
+@dataclass(slots=True)
+class Arguments:
+    """Result of the first stage.
+
+    Attributes:
+        errors: What the release refuses.
+        ignored: Options that are read by nothing.
+        dropped: Options whose `false` the release drops on the way to the engine.
+        effective: The engine's settings by engine name, converted.
+    """
+
+    errors: list[Finding] = field(default_factory=list)
+    ignored: list[Option] = field(default_factory=list)
+    dropped: list[Option] = field(default_factory=list)
+    effective: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Everything that the checks of a stage look at."""
+
+    container: LmiContainer
+    behaviour: HandlerBehaviour
+    table: dict[str, EngineArgument]
+    properties: Properties
+    recommended: Recommendation
+
+    @property
+    def declared(self) -> dict[str, HandlerProperty]:
+        """Settings that the container's own classes know in this release."""
+        return handler_properties(self.container.release.lmi or 0)
+
+
+def read_arguments(stage: Stage) -> Arguments:
+    """Run the property classes and the engine's parser over the merged settings."""
+    result = Arguments()
+    result.errors.extend(_class_errors(stage))
+    if stage.recommended.serves_with_vllm:
+        result.errors.extend(_vllm_class_errors(stage))
+        _pass_through(stage, result)
+    return result
+
+
+def refusal(option: Option | str, message: str, fix: str, *, source: str | None = None) -> Finding:
+    """Return the finding for a setting that the release refuses."""
+    where = option if isinstance(option, str) else option.where
+    return Finding(rule="LMI001", message=message, why=_WHY, fix=fix, where=where, source=source)
+
+
+def _class_errors(stage: Stage) -> Iterator[Finding]:
+    """Check what every Python handler checks: the common and the Transformers classes."""
+    vllm = stage.recommended.serves_with_vllm
+    for option in stage.properties.options.values():
+        row = stage.declared.get(option.name)
+        if row is None or row.owner == "server" or (row.owner == "vllm" and not vllm):
+            continue
+        problem = _type_problem(row, option)
+        if problem:
+            yield refusal(
+                option,
+                f"{option.where}={option.value!s} {problem}",
+                f"give {option.name} a value of type {row.type.removeprefix('optional_')}"
+                + (f": {', '.join(row.choices)}" if row.choices else ""),
+                source=row.source,
+            )
+    yield from _degree_errors(stage)
+    yield from _rolling_batch_errors(stage)
+    yield from _dtype_errors(stage)
+    yield from _bitsandbytes_errors(stage)
+
+
+def _type_problem(row: HandlerProperty, option: Option) -> str | None:
+    if option.text is None or row.type == "rolling_batch":
+        return None
+    if row.name == "tensor_parallel_degree" and option.text == "max":
+        return None
+    reader = values.one_of(*row.choices) if row.choices else values.PROPERTY_READERS[row.type]
+    try:
+        reader(option.text)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def _degree_errors(stage: Stage) -> Iterator[Finding]:
+    """Check degrees that come from the plain variables, which no class row covers."""
+    degree = stage.recommended.tensor_parallel_degree
+    if "tensor_parallel_degree" not in stage.properties.options and isinstance(degree, str):
+        try:
+            degree == "max" or values.whole(degree)
+        except ValueError:
+            yield refusal(
+                "TENSOR_PARALLEL_DEGREE",
+                f"TENSOR_PARALLEL_DEGREE={degree} is neither max nor a whole number",
+                "set it to max, in lower case, or to a number of GPUs",
+            )
+
+
+def _rolling_batch_errors(stage: Stage) -> Iterator[Finding]:
+    value, handler = stage.recommended.rolling_batch, stage.recommended.handler
+    if isinstance(value, Unknown):
+        return
+    option = stage.properties.options.get("rolling_batch") or "OPTION_ROLLING_BATCH"
+    unusable = handler == TRANSFORMERS_HANDLER and value not in ("vllm", "disable")
+    if value not in stage.behaviour.rolling_batch or unusable:
+        name = stage.container.name
+        yield refusal(
+            option,
+            f"rolling_batch={value} is not served by the image of {name}",
+            _rolling_batch_fix(value, stage),
+            source=stage.behaviour.source,
+        )
+
+
+def _rolling_batch_fix(value: str, stage: Stage) -> str:
+    if value.lower() == "trtllm":
+        return "use the TensorRT-LLM image (LmiContainer.TRTLLM), or remove rolling_batch for vLLM"
+    if value.lower() == "tnx":
+        return "use the Neuron image (LmiContainer.NEURONX), or remove rolling_batch for vLLM"
+    if value.lower() in stage.behaviour.rolling_batch:
+        return f"write it in lower case: {value.lower()}"
+    return "remove it: the release then serves with vLLM"
+
+
+def _dtype_errors(stage: Stage) -> Iterator[Finding]:
+    option = stage.properties.options.get("dtype")
+    if option is None or option.text is None:
+        return
+    allowed = [*_DTYPES, "int8"]
+    vllm = stage.recommended.serves_with_vllm
+    if option.text.lower() not in allowed or (vllm and option.text not in _DTYPES):
+        quantised = option.text.lower().startswith(("fp8", "int8", "int4", "float8"))
+        yield refusal(
+            option,
+            f"{option.where}={option.text} is not a data type of the container"
+            " (auto, fp16, bf16, fp32)",
+            "use OPTION_QUANTIZE=fp8 to quantise while loading, or set nothing for a checkpoint"
+            " that is already quantised"
+            if quantised
+            else "write auto, fp16, bf16 or fp32 (long names such as bfloat16 are refused)",
+            source=stage.declared["dtype"].source,
+        )
+
+
+def _bitsandbytes_errors(stage: Stage) -> Iterator[Finding]:
+    """Check 4 and 8 bit loading, which the Transformers classes refuse outside rolling batch."""
+    options = stage.properties.options
+    if stage.recommended.rolling_batch in stage.behaviour.bitsandbytes_checked_unless:
+        return
+    if isinstance(stage.recommended.rolling_batch, Unknown) or "device_map" in options:
+        return
+    asked = [
+        option
+        for name in ("load_in_4bit", "load_in_8bit")
+        if (option := options.get(name)) and (option.text or "").lower() in values.TRUE
+    ]
+    quantize = options.get("quantize")
+    if quantize is not None and quantize.text in ("bitsandbytes4", "bitsandbytes8"):
+        asked.append(quantize)
+    for option in asked:
+        yield refusal(
+            option,
+            f"{option.where}={option.value!s} is refused in this mode: it belongs to the plain"
+            " Transformers handler with a device map",
+            "use OPTION_QUANTIZE=bitsandbytes where the engine has it, or a pre-quantised model",
+            source=stage.behaviour.source,
+        )
+
+
+def _vllm_class_errors(stage: Stage) -> Iterator[Finding]:
+    options, version = stage.properties.options, stage.container.release.engine_version or ""
+    engine_name = stage.properties.model.get("engine", "Python")
+    if isinstance(engine_name, str) and engine_name != "Python":
+        where = "OPTION_ENGINE" if "OPTION_ENGINE" in stage.properties.environment else "engine"
+        yield refusal(
+            where, f"engine={engine_name} cannot run vLLM", "write Python, or remove the setting"
+        )
+    degree = stage.recommended.pipeline_parallel_degree
+    if isinstance(degree, str) and degree != "1" and degree.strip() not in ("1", "1.0", "+1"):
+        yield refusal(
+            "pipeline_parallel_degree",
+            f"pipeline_parallel_degree={degree} is refused by the vLLM handlers, which allow only 1",
+            "remove it and use tensor_parallel_degree",
+            source=stage.declared["pipeline_parallel_degree"].source,
+        )
+    for switch, parser, kind in (
+        ("enable_auto_tool_choice", "tool_call_parser", "tool_parsers"),
+        ("enable_reasoning", "reasoning_parser", "reasoning_parsers"),
+    ):
+        on = (stage.properties.text(switch) or "").lower() in values.TRUE
+        option, known = options.get(parser), registered(kind, version)
+        if (
+            on
+            and known
+            and (option is None or (option.text is not None and option.text not in known))
+        ):
+            given = "not set" if option is None else f"{option.value!s}, which this engine lacks"
+            yield refusal(
+                option or options[switch],
+                f"{switch} needs a {parser}, but it is {given}",
+                f"set {parser} to one of {', '.join(sorted(known))}",
+                source=f"vllm {version} wheel",
+            )
+
+
+def _pass_through(stage: Stage, result: Arguments) -> None:
+    """Pass every remaining option to the engine, or note that nothing reads it."""
+    _known_settings(stage, result)
+    aliases = {row.engine: row.name for row in stage.declared.values() if row.engine}
+    for option in stage.properties.options.values():
+        row = stage.declared.get(option.name) or stage.declared.get(aliases.get(option.name, ""))
+        argument = stage.table.get(option.name)
+        if row is not None and row.owner == "huggingface":
+            result.ignored.append(option)
+        elif row is not None:
+            _read_declared(row, option, stage, result)
+        elif argument is None or not argument.passed:
+            result.ignored.append(option)
+        elif option.name in TWICE_NAMED:
+            result.errors.append(
+                refusal(
+                    option,
+                    f"{option.where} ends the start on every release, even with an equal value",
+                    f"use {TWICE_NAMED[option.name]} (OPTION_{TWICE_NAMED[option.name].upper()})",
+                    source="vllm_rb_properties.py: handle_lmi_vllm_config_conflicts",
+                )
+            )
+        else:
+            _read_engine(argument, option, stage, result)
+
+
+def _known_settings(stage: Stage, result: Arguments) -> None:
+    """Note the settings that the container always hands to the engine."""
+    recommended = stage.recommended
+    if isinstance(recommended.tensor_parallel_degree, str):
+        degree = recommended.tensor_parallel_degree
+        result.effective["tensor_parallel_degree"] = _number(degree) if degree != "max" else "max"
+    if isinstance(recommended.max_rolling_batch_size, str):
+        result.effective["max_num_seqs"] = _number(recommended.max_rolling_batch_size)
+    result.effective["max_loras"] = 4
+
+
+def _read_declared(row: HandlerProperty, option: Option, stage: Stage, result: Arguments) -> None:
+    """Read a declared setting; where the engine's parser sees it too, let that check it."""
+    name = row.engine or option.name
+    if option.text is None or row.owner in ("server", "handler"):
+        return
+    if name == "dtype":
+        result.effective["dtype"] = _DTYPES.get(option.text, option.text)
+    elif name in ("tensor_parallel_degree", "max_rolling_batch_size", "rolling_batch"):
+        return
+    elif name == option.name and row.engine is None:
+        problem = _type_problem(row, option)
+        if problem is None:
+            result.effective[name] = values.PROPERTY_READERS.get(row.type, str)(option.text)
+    else:
+        problem = _type_problem(row, option)
+        if problem and option.name != row.name:
+            result.errors.append(
+                refusal(option, f"{option.where}={option.text} {problem}", f"see {row.name}")
+            )
+        if problem is None and name in stage.table:
+            _read_engine(stage.table[name], option, stage, result)
+
+
+def _read_engine(argument: EngineArgument, option: Option, stage: Stage, result: Arguments) -> None:
+    if option.text is None:
+        return
+    try:
+        value = engine.read(argument, option.text, stage.behaviour)
+    except ValueError as error:
+        result.errors.append(
+            refusal(
+                option,
+                f"{option.where}={option.text} {error}",
+                _engine_fix(argument, option),
+                source=argument.source,
+            )
+        )
+        return
+    if option.text.lower() == "false" and value is None:
+        result.dropped.append(option)
+    elif value is not None:
+        result.effective[argument.name] = value
+
+
+def _engine_fix(argument: EngineArgument, option: Option) -> str:
+    if argument.action == "store_true":
+        return f"write {option.where}=true, or remove it: the engine's default is false"
+    if argument.action in ("boolean_optional", "store_boolean"):
+        return "write true or false"
+    if argument.choices:
+        return "use one of " + ", ".join(map(str, argument.choices))
+    kinds = {
+        "int": "a whole number",
+        "float": "a number",
+        "json": "JSON",
+        "config": "a JSON object with the keys that this engine knows",
+        "human_readable_int": "a whole number such as 16384 or 16k",
+        "human_readable_int_or_auto": "a whole number such as 16384 or 16k, or auto",
+        "nullable_kvs": "pairs such as image=4,video=1",
+    }
+    return "give it " + kinds.get(argument.type or "", "a plain text value")
+
+
+def _number(text: str) -> int | str:
+    try:
+        return values.whole(text)
+    except ValueError:
+        return text
+
+
+def uses_async_handler(stage: Stage) -> bool:
+    """Return whether vLLM's asynchronous handler serves the model."""
+    return stage.recommended.handler == ASYNC_HANDLER

@@ -1,0 +1,121 @@
+"""The engine's argument parser, modelled from the table of the engine of each release."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from lmi_constructs.container import values
+from lmi_constructs.container.schema import problems
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from lmi_constructs.facts.engine_arguments import EngineArgument
+    from lmi_constructs.facts.handler import HandlerBehaviour
+
+_NEGATIVE: Final = re.compile(r"-\d+|-\d*\.\d+")
+
+
+def read(argument: EngineArgument, text: str, behaviour: HandlerBehaviour) -> Any:
+    """Return what the engine makes of a text that the container passes on.
+
+    Returns:
+        The value after conversion, or `None` if the container leaves the argument out.
+
+    Raises:
+        ValueError: If the engine's parser ends the start, with what is wrong with the text.
+    """
+    if argument.action == "none":
+        raise ValueError("belongs to a field that has no command-line argument in this engine")
+    lowered = text.lower()
+    if argument.action == "store_boolean":
+        return values.one_of("true", "false", fold=True)(text) == "true"
+    if lowered == "true":
+        return _bare_flag(argument)
+    if lowered == "false":
+        return _negated_flag(argument, behaviour)
+    if argument.action in ("boolean_optional", "store_true"):
+        raise ValueError("is neither true nor false, the only two forms the container turns on")
+    if behaviour.value_form == "separate" and _looks_like_flag(text):
+        raise ValueError("starts with a hyphen, which the engine takes for another argument")
+    return _converted(argument, text)
+
+
+def bounds_broken(argument: EngineArgument, value: float) -> str | None:
+    """Return how a number breaks the limits of the engine's configuration, if it does."""
+    limits: Mapping[str, tuple[Callable[[float, float], bool], str]] = {
+        "ge": (lambda number, limit: number >= limit, "at least"),
+        "gt": (lambda number, limit: number > limit, "greater than"),
+        "le": (lambda number, limit: number <= limit, "at most"),
+        "lt": (lambda number, limit: number < limit, "less than"),
+    }
+    broken = any(not limits[kind][0](value, limit) for kind, limit in argument.bounds.items())
+    if not broken:
+        return None
+    return " and ".join(f"{limits[kind][1]} {limit:g}" for kind, limit in argument.bounds.items())
+
+
+def _bare_flag(argument: EngineArgument) -> bool:
+    """`true` becomes the flag without a value, whatever the argument is."""
+    if argument.action in ("boolean_optional", "store_true") or argument.nargs == "?":
+        return True
+    raise ValueError("becomes a flag without a value, but this argument needs one")
+
+
+def _negated_flag(argument: EngineArgument, behaviour: HandlerBehaviour) -> bool | None:
+    if behaviour.false_form == "dropped":
+        return None
+    if argument.action == "boolean_optional":
+        return False
+    raise ValueError(
+        f"becomes --no-{argument.name.replace('_', '-')}, which this engine does not know"
+    )
+
+
+def _looks_like_flag(text: str) -> bool:
+    if not text.startswith("-") or text == "-":
+        return False
+    # Since 0.9 the engine also takes a hyphen with a dot for a nested key, even in a number.
+    return "." in text or (" " not in text and not _NEGATIVE.fullmatch(text))
+
+
+def _converted(argument: EngineArgument, text: str) -> Any:
+    if (argument.optional or argument.type == "nullable_str") and text in ("", "None"):
+        value = None
+    else:
+        value = _conversion(argument)(text)
+    if argument.choices and value not in argument.choices:
+        raise ValueError("is not one of " + ", ".join(map(str, argument.choices)))
+    return [value] if argument.nargs == "+" else value
+
+
+def _conversion(argument: EngineArgument) -> Callable[[str], Any]:
+    readers: dict[str | None, Callable[[str], Any]] = {
+        "int": values.integer,
+        "float": values.decimal,
+        "bool": bool,
+        "json": values.json_value,
+        "union_dict_and_str": values.json_object_or_text,
+        "nullable_kvs": values.counts,
+        "human_readable_int": lambda text: values.readable_whole(text, argument.suffixes),
+        "human_readable_int_or_auto": lambda text: (
+            -1
+            if text.strip().lower() in ("auto", "-1")
+            else values.readable_whole(text, argument.suffixes)
+        ),
+        "config": lambda text: _structured(values.json_value(text), argument),
+        "KVTransferConfig.from_cli": values.json_value,
+        "from_json": values.json_value,
+        "CompilationConfig.from_cli": values.literal,
+        # A lower-casing conversion in front of fixed choices, such as that of `moe_backend`.
+        "<lambda>": lambda text: text.lower().replace("-", "_") if argument.choices else text,
+    }
+    return readers.get(argument.type, str)
+
+
+def _structured(value: object, argument: EngineArgument) -> object:
+    found = problems(value, argument.schema) if argument.schema else []
+    if found:
+        raise ValueError("; ".join(found))
+    return value

@@ -1,0 +1,247 @@
+"""What a release does with an environment, told before anything is deployed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from lmi_constructs.container.arguments import Arguments, Stage, read_arguments
+from lmi_constructs.container.front_end import Properties, merge
+from lmi_constructs.container.recommender import ASYNC_HANDLER, recommend
+from lmi_constructs.container.release import LmiContainer
+from lmi_constructs.container.spelling import limit_findings, spelling_findings
+from lmi_constructs.container.start import (
+    failure,
+    models_are_known,
+    start_findings,
+    startup_models,
+)
+from lmi_constructs.facts.engine_arguments import engine_arguments
+from lmi_constructs.facts.handler import handler_behaviour
+from lmi_constructs.facts.options import option, option_names
+from lmi_constructs.findings import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+ArgumentsVerdict = Literal["accepted", "rejected", "accepted-ignoring", "accepted-without-vllm"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a release does with an environment, in two stages.
+
+    Attributes:
+        arguments: First stage: whether the container's classes and the engine's argument parser
+            take the settings. `accepted-without-vllm` means that a plain Transformers handler would
+            serve the model.
+        ignored: Names of options that nothing reads, if the arguments are accepted.
+        starts: Second stage: `False` if something is known that ends the start or keeps the model
+            from answering, `True` if nothing is known that does, `None` if the settings are not
+            known well enough or the release was not studied.
+        backend: What serves the model, or `None` if it is unknown.
+        findings: Errors and warnings, each with the variable it is about and a fix.
+        effective: The engine's resulting settings by engine name, and `tensor_parallel_degree`
+            (`max` or a number). What is absent has the engine's own default.
+    """
+
+    arguments: ArgumentsVerdict
+    ignored: frozenset[str] = frozenset()
+    starts: bool | None = None
+    backend: str | None = None
+    findings: tuple[Finding, ...] = ()
+    effective: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """The findings that make a deployment fail."""
+        return tuple(finding for finding in self.findings if finding.severity == "error")
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """The findings about settings that do not do what they say."""
+        return tuple(finding for finding in self.findings if finding.severity == "warning")
+
+
+def verdict(
+    environment: Mapping[str, object],
+    container: LmiContainer | None = None,
+    gpus: int | None = None,
+    *,
+    serving_properties: str | Mapping[str, object] | None = None,
+    model_mounted: bool | None = None,
+    text_generation: bool = True,
+) -> Verdict:
+    """Return what a release does with an environment.
+
+    Values that are not known yet (CDK tokens, template parameters) are skipped: they never cause an
+    error. It is assumed that the container can read the model's config.json.
+
+    Args:
+        environment: Environment variables of the container. Numbers and booleans are allowed.
+        container: The release; by default the library's default release.
+        gpus: GPUs that the container sees, to check the tensor-parallel degree.
+        serving_properties: Text or mapping of the serving.properties beside the model, which wins
+            over the environment.
+        model_mounted: Whether model data is mounted at /opt/ml/model; `None` if unknown.
+        text_generation: Whether the architecture ends in ForCausalLM, LMHeadModel or
+            ForConditionalGeneration; others are not given to vLLM by default.
+
+    Returns:
+        The verdict; its findings say what to write instead.
+    """
+    release = container or LmiContainer.default()
+    properties = merge(environment, serving_properties)
+    notes = [*limit_findings(environment), *spelling_findings(environment, option_names())]
+    notes += _shadowed(properties)
+    behaviour = handler_behaviour(release.release.lmi or 0)
+    table = engine_arguments(release.release.engine_version or "")
+    if behaviour is None or table is None:
+        return _without_table(release, properties, notes, model_mounted)
+    recommended = recommend(properties, behaviour, text_generation=text_generation)
+    stage = Stage(release, behaviour, table, properties, recommended)
+    arguments = read_arguments(stage)
+    starts = start_findings(stage, arguments, gpus=gpus, model_mounted=model_mounted)
+    return _combined(stage, arguments, starts, notes, model_mounted)
+
+
+def _combined(
+    stage: Stage,
+    arguments: Arguments,
+    starts: list[Finding],
+    notes: list[Finding],
+    model_mounted: bool | None,
+) -> Verdict:
+    refused = [*arguments.errors, *(note for note in notes if note.severity == "error")]
+    vllm = stage.recommended.serves_with_vllm
+    kind: ArgumentsVerdict = "accepted"
+    if arguments.errors:
+        kind = "rejected"
+    elif vllm is False:
+        kind = "accepted-without-vllm"
+    elif arguments.ignored:
+        kind = "accepted-ignoring"
+    misspelt = {note.where for note in notes if note.rule == "LMI007"}
+    warnings = list(_ignored(stage, arguments, misspelt)) + list(_dropped(stage, arguments))
+    if kind == "accepted-without-vllm":
+        warnings.append(_without_vllm(stage))
+    known = vllm is not None and models_are_known(stage.properties, model_mounted)
+    ignored = kind == "accepted-ignoring"
+    return Verdict(
+        arguments=kind,
+        ignored=frozenset(o.name for o in arguments.ignored) if ignored else frozenset(),
+        starts=False if refused or starts else (True if known else None),
+        backend=_backend(stage),
+        findings=(*arguments.errors, *starts, *notes, *warnings),
+        effective=arguments.effective,
+    )
+
+
+def _backend(stage: Stage) -> str | None:
+    vllm = stage.recommended.serves_with_vllm
+    if vllm is None:
+        return None
+    if not vllm:
+        return "huggingface"
+    return "vllm-async" if stage.recommended.handler == ASYNC_HANDLER else "vllm-rolling-batch"
+
+
+def _ignored(stage: Stage, arguments: Arguments, misspelt: set[str | None]) -> Iterator[Finding]:
+    for ignored in arguments.ignored:
+        if ignored.where in misspelt:
+            continue
+        fact = option(ignored.name)
+        yield Finding(
+            rule="LMI002",
+            message=f"{ignored.where} is not read by {stage.container.name}",
+            why="the container starts without the setting and says nothing",
+            fix=(fact.replacement and f"use {fact.replacement}") or "remove it"
+            if fact
+            else "remove it, or correct the name",
+            severity="warning",
+            where=ignored.where,
+            source=fact.source if fact else None,
+        )
+
+
+def _dropped(stage: Stage, arguments: Arguments) -> Iterator[Finding]:
+    for dropped in arguments.dropped:
+        argument = stage.table.get(dropped.name)
+        if argument is not None and argument.default is False:
+            continue
+        yield Finding(
+            rule="LMI002",
+            message=f"{dropped.where}=false has no effect on {stage.container.name}, which drops"
+            " every false on its way to the engine",
+            why="the engine keeps its own default, which may be on",
+            fix="use v26 or later, where false is passed on, or remove it",
+            severity="warning",
+            where=dropped.where,
+            source=stage.behaviour.source,
+        )
+
+
+def _without_vllm(stage: Stage) -> Finding:
+    lost = sorted(name for name in stage.properties.options if name in stage.table)
+    return Finding(
+        rule="LMI003",
+        message="the model would be served by the plain Transformers handler, without vLLM"
+        + (f"; {', '.join(lost)} would have no effect" if lost else ""),
+        why="there is no continuous batching: throughput is a small part of what the GPUs can do",
+        fix="remove OPTION_ROLLING_BATCH=disable; for asynchronous mode on v15 and v16 set"
+        f" OPTION_ASYNC_MODE=true and OPTION_ENTRYPOINT={ASYNC_HANDLER} with it",
+        severity="warning",
+        where="OPTION_ROLLING_BATCH",
+        source=stage.behaviour.source,
+    )
+
+
+def _shadowed(properties: Properties) -> Iterator[Finding]:
+    for variable, name in properties.shadowed.items():
+        yield Finding(
+            rule="LMI011",
+            message=f"{variable} has no effect: {name} in serving.properties has another value"
+            " and wins",
+            why="the file beside the model beats the environment",
+            fix=f"change {name} in the file, or remove it there",
+            severity="warning",
+            where=variable,
+            source="deepjavalibrary/djl-serving@d21927c4: ModelInfo.java",
+        )
+
+
+def _without_table(
+    container: LmiContainer,
+    properties: Properties,
+    notes: list[Finding],
+    model_mounted: bool | None,
+) -> Verdict:
+    """Judge only the back end and the models: this release's parsers were not derived."""
+    release = container.release
+    backend = properties.text("rolling_batch", "auto")
+    served = {name.removeprefix("vllm-").removesuffix("-batch"): name for name in release.backends}
+    names = {"vllm": "vllm-rolling-batch", "auto": release.default_backend}
+    chosen = names.get(backend or "", backend)
+    found = list(startup_models(properties, model_mounted=model_mounted))
+    if backend not in (None, "disable") and chosen not in served.values():
+        found.append(
+            failure(
+                "OPTION_ROLLING_BATCH",
+                f"rolling_batch={backend} is not served by the image {container.tag}",
+                "use one of " + ", ".join(release.backends) + ", or another image",
+                release.source,
+                rule="LMI001",
+            )
+        )
+        return Verdict("rejected", starts=False, findings=(*found, *notes))
+    note = Finding(
+        rule="LMI016",
+        message=f"the settings of {container.name} were not checked one by one",
+        why="its property classes and engine were not examined",
+        fix="check them against the release's own documentation, or use v15 to v29",
+        severity="warning",
+        where="container",
+        source=release.source,
+    )
+    starts = False if found else None
+    return Verdict("accepted", frozenset(), starts, chosen, (*found, *notes, note))

@@ -1,0 +1,165 @@
+"""Rules of the two stages that recorded verdicts do not show, and the whole recording."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from lmi_constructs.container import LmiContainer, verdict
+from tests.conformance.container_verdicts import compare
+
+RECORDED = Path(__file__).parents[1] / "conformance" / "data" / "container_verdicts.json"
+V15, V16, V17, V25, V27 = (LmiContainer.of(name) for name in ("v15", "v16", "v17", "v25", "v27"))
+BASE = {"HF_MODEL_ID": "Qwen/Qwen3-8B", "TENSOR_PARALLEL_DEGREE": "max"}
+
+
+def rules(found) -> dict[str, list[str]]:
+    result: dict[str, list[str]] = {}
+    for finding in found.findings:
+        result.setdefault(finding.rule, []).append(finding.where)
+    return result
+
+
+def test_agrees_with_every_recorded_verdict():
+    cases = json.loads(RECORDED.read_text(encoding="utf-8"))["cases"]
+    results = list(compare(cases))
+    assert [pair for pair in results if pair[2] != pair[3]] == []
+    assert len(results) == 1260
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "release", "expected"),
+    [
+        ("OPTION_MAX_MODEL_LEN", "16k", V15, "accepted"),
+        ("OPTION_MAX_MODEL_LEN", "1.5M", V27, "rejected"),
+        ("OPTION_MAX_MODEL_LEN", "1.5m", V27, "accepted"),
+        ("OPTION_MAX_MODEL_LEN", "auto", V17, "rejected"),
+        ("OPTION_MAX_MODEL_LEN", "auto", V27, "accepted"),
+        ("OPTION_MAX_NUM_BATCHED_TOKENS", "16k", V27, "rejected"),
+        ("OPTION_GPU_MEMORY_UTILIZATION", "90%", V27, "rejected"),
+        ("OPTION_SPECULATIVE_CONFIG", "{model: x}", V27, "rejected"),
+        ("OPTION_STRUCTURED_OUTPUTS_CONFIG", '{"backend": "nope"}', V27, "rejected"),
+        ("OPTION_STRUCTURED_OUTPUTS_CONFIG", '{"backends": "outlines"}', V27, "rejected"),
+        ("OPTION_ENFORCE_EAGER", "yes", V27, "rejected"),
+        ("OPTION_TRUST_REMOTE_CODE", "yes", V27, "accepted"),
+        ("OPTION_TRUST_REMOTE_CODE", "maybe", V27, "rejected"),
+        ("OPTION_DISABLE_LOG_STATS", "false", V25, "accepted"),
+        ("OPTION_DISABLE_LOG_STATS", "false", V27, "rejected"),
+        ("OPTION_MAX_LOGPROBS", "true", V27, "rejected"),
+        ("OPTION_ENABLE_LOG_REQUESTS", "true", V27, "accepted-ignoring"),
+        ("OPTION_DTYPE", "BF16", V27, "rejected"),
+        ("OPTION_ENGINE", "MPI", V27, "rejected"),
+        ("OPTION_QUANTIZATION", "bitsandbytes8", V27, "accepted"),
+        ("OPTION_ASYNC_MODE", "true", V16, "accepted"),
+        ("SM_NUM_GPUS", "4", V27, "accepted"),
+    ],
+)
+def test_reads_a_value_as_the_release_does(name, value, release, expected):
+    assert verdict({**BASE, name: value}, release, 8).arguments == expected
+
+
+@pytest.mark.parametrize(
+    ("environment", "rule"),
+    [
+        ({"OPTION_GPU_MEMORY_UTILIZATION": "1.5"}, "LMI004"),
+        ({"OPTION_GPU_MEMORY_UTILIZATION": "0"}, "LMI004"),
+        ({"OPTION_MAX_ROLLING_BATCH_SIZE": "0"}, "LMI004"),
+        ({"OPTION_MAX_MODEL_LEN": "-5"}, "LMI004"),
+        ({"OPTION_ENABLE_LORA": "true", "OPTION_MAX_CPU_LORAS": "2"}, "LMI004"),
+        ({"OPTION_MAX_NUM_BATCHED_TOKENS": "16"}, "LMI004"),
+        ({"SERVING_LOAD_MODELS": "test::vLLM=/opt/ml/model"}, "LMI004"),
+        ({"TENSOR_PARALLEL_DEGREE": "16"}, "LMI055"),
+        ({"OPTION_QUANTIZE": "squeezellm"}, "LMI004"),
+        ({"OPTION_REASONING_PARSER": "nope"}, "LMI004"),
+    ],
+)
+def test_arguments_pass_but_the_start_fails(environment, rule):
+    found = verdict({**BASE, **environment}, V27, 8)
+    assert found.arguments == "accepted"
+    assert found.starts is False
+    assert rule in rules(found)
+
+
+def test_a_good_environment_starts_without_findings():
+    found = verdict({**BASE, "OPTION_MAX_MODEL_LEN": "8192"}, V27, 8)
+    assert (found.starts, found.findings, found.backend) == (True, (), "vllm-async")
+    assert found.effective["max_num_seqs"] == 32
+    assert found.effective["max_model_len"] == 8192
+
+
+def test_lora_limits_count_only_with_lora_on():
+    assert verdict({**BASE, "OPTION_MAX_CPU_LORAS": "2"}, V27, 8).starts is True
+
+
+def test_a_hub_id_beside_mounted_data_is_two_models():
+    found = verdict(BASE, V27, 8, model_mounted=True)
+    assert found.starts is False
+    assert rules(found)["LMI009"] == ["HF_MODEL_ID"]
+    assert verdict({**BASE, "HF_MODEL_ID": "/opt/ml/model"}, V27, 8, model_mounted=True).starts
+
+
+def test_the_file_beats_the_environment_and_says_so():
+    text = "option.dtype=bf16\noption.max_model_len=4096\n"
+    environment = {**BASE, "OPTION_DTYPE": "fp8", "OPTION_MAX_MODEL_LEN": "4096"}
+    found = verdict(environment, V27, 8, serving_properties=text)
+    assert found.arguments == "accepted"
+    assert rules(found)["LMI011"] == ["OPTION_DTYPE"]
+    assert found.effective["dtype"] == "bfloat16"
+
+
+def test_unknown_values_are_skipped():
+    token = "${Token[TOKEN.12]}"
+    found = verdict({"HF_MODEL_ID": token, "OPTION_DTYPE": token, "OPTION_NOPE": {"Ref": "X"}}, V27)
+    assert found.arguments == "accepted-ignoring"
+    assert found.ignored == {"nope"}
+    assert found.errors == ()
+
+
+def test_a_dropped_false_is_told_where_the_default_is_not_false():
+    found = verdict({**BASE, "OPTION_ENABLE_PREFIX_CACHING": "false"}, V25, 8)
+    assert rules(found) == {"LMI002": ["OPTION_ENABLE_PREFIX_CACHING"]}
+    assert verdict({**BASE, "OPTION_ENFORCE_EAGER": "false"}, V25, 8).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "rule", "word"),
+    [
+        ("OPTION_MAX_MODEL_LENGHT", "1", "LMI007", "OPTION_MAX_MODEL_LEN"),
+        ("GPU_MEMORY_UTILIZATION", "0.9", "LMI007", "OPTION_GPU_MEMORY_UTILIZATION"),
+        ("HF_API_TOKEN", "x", "LMI007", "HF_TOKEN"),
+        ("OPTION_Max_Model_Len", "1", "LMI007", "OPTION_MAX_MODEL_LEN"),
+        ("OPTION_DTYPE", '"bf16"', "LMI008", "remove"),
+        ("OPTION_MODEL_ID", "other", "LMI009", "HF_MODEL_ID"),
+        ("HF_TOKEN", "hf_" + "a" * 30, "LMI006", "secret"),
+        ("OPTION.DTYPE", "bf16", "LMI005", "serving.properties"),
+        ("LONG", "é" * 600, "LMI005", "serving.properties"),
+    ],
+)
+def test_names_the_variable_and_what_to_write(name, value, rule, word):
+    found = [f for f in verdict({**BASE, name: value}, V27, 8).findings if f.rule == rule]
+    assert [f.where for f in found] == [name]
+    assert word in found[0].fix
+
+
+def test_a_misspelt_option_is_told_once():
+    found = verdict({**BASE, "OPTION_MAX_MODEL_LENGHT": "1"}, V27, 8)
+    assert list(rules(found)) == ["LMI007"]
+
+
+def test_other_images_are_judged_by_their_back_end():
+    assert verdict({"OPTION_ROLLING_BATCH": "trtllm"}, LmiContainer.TRTLLM).backend == "trtllm"
+    assert verdict({"OPTION_ROLLING_BATCH": "vllm"}, LmiContainer.TRTLLM).arguments == "rejected"
+    assert verdict({"OPTION_ROLLING_BATCH": "lmi-dist"}, LmiContainer.V12).backend == "lmi-dist"
+    assert verdict({}, LmiContainer.NEURONX).starts is None
+
+
+def test_a_warm_verdict_takes_less_than_a_millisecond():
+    environment = {**BASE, "OPTION_MAX_MODEL_LEN": "8192", "OPTION_ENABLE_LORA": "true"}
+    verdict(environment, V27, 8)
+    begin = time.perf_counter()
+    for _ in range(200):
+        verdict(environment, V27, 8)
+    assert (time.perf_counter() - begin) / 200 < 0.001

@@ -1,0 +1,1 @@
+"""Derive the shipped facts again from published packages, and show what differs."""

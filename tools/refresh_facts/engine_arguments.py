@@ -1,0 +1,135 @@
+"""Derive the engine-argument table of every vLLM version that a release carries."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+PROBE = Path(__file__).with_name("engine_probe.py")
+_WANTED = (
+    "vllm/config",
+    "vllm/engine/arg_utils.py",
+    "vllm/utils",
+    "vllm/envs.py",
+    "vllm/reasoning",
+)
+_WANTED += ("vllm/tool_parsers", "vllm/entrypoints/openai/tool_parsers", "vllm/pooling_params.py")
+_WANTED += ("vllm/model_executor/layers/quantization/__init__.py", "vllm/v1/attention")
+_WANTED += ("vllm/attention",)
+# The parts of the engine's configuration whose fields are arguments of the same name.
+_CONFIGS = ("Model", "Load", "Parallel", "Cache", "MultiModal", "LoRA", "Observability")
+_CONFIGS += ("Scheduler", "Compilation", "Vllm", "UVAOffload", "PrefetchOffload")
+
+
+def derive(version: str) -> dict[str, Any]:
+    """Return the argument table of one vLLM version, read from its published wheel."""
+    with tempfile.TemporaryDirectory() as folder:
+        pip = [sys.executable, "-m", "pip", "download", f"vllm=={version}", "--no-deps", "--quiet"]
+        pip += ["--no-cache-dir", "--only-binary", ":all:", "--platform", "manylinux_2_31_x86_64"]
+        pip += ["--platform", "manylinux_2_28_x86_64", "--platform", "manylinux1_x86_64"]
+        subprocess.run([*pip, "--dest", folder], check=True)
+        wheel = next(Path(folder).glob("vllm-*.whl"))
+        sources = Path(folder) / "sources"
+        with zipfile.ZipFile(wheel) as archive:
+            for name in archive.namelist():
+                if name.startswith(_WANTED) and name.endswith(".py"):
+                    archive.extract(name, sources)
+        return probe(sources)
+
+
+def probe(sources: Path) -> dict[str, Any]:
+    """Return the argument table of unpacked sources; vLLM's own code builds the parser."""
+    command = [sys.executable, str(PROBE), str(sources)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    table: dict[str, Any] = json.loads(done.stdout)
+    return table
+
+
+def merge(tables: dict[str, dict[str, Any]], as_of: str) -> dict[str, Any]:
+    """Fold the tables of all versions, oldest first, into one: equal neighbours become a span."""
+    versions = list(tables)
+    schemas: dict[str, str] = {}
+    arguments: dict[str, Any] = {}
+    for version, table in tables.items():
+        bounds = _bounds(table["bounds"])
+        for name in [*table["annotations"], *table["arguments"]]:
+            argument = table["arguments"].get(name)
+            row = _row(name, argument, name in table["annotations"], bounds.get(name), schemas)
+            spans = arguments.setdefault(name, {"spans": []})["spans"]
+            previous = versions[versions.index(version) - 1] if version != versions[0] else None
+            if spans and spans[-1]["until"] in (previous, version) and spans[-1]["is"] == row:
+                spans[-1]["until"] = version
+            else:
+                spans.append({"since": version, "until": version, "is": row})
+    for argument in arguments.values():
+        first, last = argument["spans"][0]["since"], argument["spans"][-1]["until"]
+        argument["source"] = f"vllm {first} to {last} wheels: vllm/engine/arg_utils.py, vllm/config"
+        argument["as_of"] = as_of
+    return {
+        "meta": {
+            "source": "wheels of vllm " + ", ".join(versions) + ": vllm/engine/arg_utils.py",
+            "as_of": as_of,
+        },
+        "engines": versions,
+        "arguments": dict(sorted(arguments.items())),
+        "schemas": {key: json.loads(text) for text, key in schemas.items()},
+        **{
+            kind: {
+                name: {
+                    "engines": [v for v in versions if name in tables[v][kind]],
+                    "source": f"vllm wheels: vllm/{kind}",
+                    "as_of": as_of,
+                }
+                for name in sorted({n for table in tables.values() for n in table[kind]})
+            }
+            for kind in ("tool_parsers", "reasoning_parsers", "quantization_methods")
+        },
+    }
+
+
+def _row(
+    name: str,
+    argument: dict[str, Any] | None,
+    passed: bool,
+    bounds: dict[str, float] | None,
+    schemas: dict[str, str],
+) -> dict[str, Any]:
+    if argument is None:
+        return {"action": "none"}
+    row = {k: v for k, v in argument.items() if k not in ("flags", "schema", "config")}
+    if argument["flags"][0] != "--" + name.replace("_", "-"):
+        row["flag"] = argument["flags"][0]
+    if row["default"] is None:
+        del row["default"]
+    if not passed:
+        row["asynchronous_only"] = True
+    if bounds:
+        row["bounds"] = bounds
+    if argument.get("schema"):
+        text = json.dumps(argument["schema"], sort_keys=True)
+        row["schema"] = schemas.setdefault(text, f"{argument['config']}/{len(schemas)}")
+    return row
+
+
+def _bounds(configs: dict[str, dict[str, Any]]) -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, float]] = {}
+    for config in _CONFIGS:
+        found.update(configs.get(config + "Config", {}))
+    return found
+
+
+def dump(table: dict[str, Any]) -> str:
+    """Render the merged table as JSON with one row a line, so that differences can be read."""
+    parts = []
+    for section, rows in table.items():
+        if section in ("meta", "engines"):
+            parts.append(f" {json.dumps(section)}: {json.dumps(rows)}")
+        else:
+            lines = (f"  {json.dumps(name)}: {json.dumps(row)}" for name, row in rows.items())
+            parts.append(f" {json.dumps(section)}: {{\n" + ",\n".join(lines) + "\n }")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
