@@ -31,6 +31,7 @@ class Resource:
         region: Region it is created in, if known.
         name: Its own name property, `None` if CloudFormation makes one up.
         refers_to: Resources that CloudFormation creates before it, directly.
+        conditional: Whether it exists under a condition only.
     """
 
     template: str
@@ -39,6 +40,7 @@ class Resource:
     region: str | None = None
     name: String | None = None
     refers_to: frozenset[Key] = frozenset()
+    conditional: bool = False
 
     @property
     def key(self) -> Key:

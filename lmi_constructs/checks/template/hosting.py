@@ -44,6 +44,7 @@ class Context:
     construct_path: str | None
     region: str | None
     refers_to: frozenset[Key]
+    conditional: bool = False
 
     def common(self, name: object) -> dict[str, Any]:
         """Return what all resources have."""
@@ -53,6 +54,7 @@ class Context:
             "construct_path": self.construct_path,
             "region": self.region,
             "refers_to": self.refers_to,
+            "conditional": self.conditional,
             "name": as_string(name),
         }
 

@@ -153,7 +153,9 @@ def _context(
 ) -> hosting.Context:
     written = as_mapping(resource.get("Metadata")).get("aws:cdk:path")
     path = literal(written) or source.construct_paths.get(logical_id)
-    return hosting.Context(evaluator.name, logical_id, path, evaluator.region, references)
+    return hosting.Context(
+        evaluator.name, logical_id, path, evaluator.region, references, "Condition" in resource
+    )
 
 
 def _references(resource: Mapping[str, Any], evaluator: Evaluator) -> frozenset[Key]:
