@@ -41,7 +41,7 @@ def read_path(
         return _folder(place, region, account)
     body = read_template(place)
     nested = _nested(body, place.parent, place.name, region, account, 0)
-    return [TemplateSource(place.name, body, region, account, nested)]
+    return [TemplateSource(place.name, body, region, account, nested, file=str(place))]
 
 
 def read_template(path: Path) -> Mapping[str, Any]:
@@ -114,6 +114,7 @@ def _assembly(
                 account=own_account,
                 nested=_nested(body, place, name, own_region, own_account, 0),
                 construct_paths=_construct_paths(artifact),
+                file=str(place / file),
             )
 
 
@@ -150,7 +151,9 @@ def _nested(
             continue
         name = f"{parent}/{logical_id}"
         below = _nested(inner, (place / file).parent, name, region, account, depth + 1)
-        found[logical_id] = TemplateSource(name, inner, region, account, below)
+        found[logical_id] = TemplateSource(
+            name, inner, region, account, below, file=str(place / file)
+        )
     return found
 
 

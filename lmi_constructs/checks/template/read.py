@@ -41,6 +41,7 @@ class TemplateSource:
         nested: Templates of its nested stacks by logical id.
         construct_paths: Construct paths by logical id, where the template does not have them.
         parameters: Values given to its parameters.
+        file: File that it was read from.
     """
 
     name: str
@@ -50,6 +51,7 @@ class TemplateSource:
     nested: Mapping[str, TemplateSource] = field(default_factory=dict)
     construct_paths: Mapping[str, str] = field(default_factory=dict)
     parameters: Mapping[str, object] = field(default_factory=dict)
+    file: str | None = None
 
 
 def read_deployment(sources: Iterable[TemplateSource], facts: Facts | None = None) -> Deployment:
