@@ -1,0 +1,116 @@
+"""The rules, one small class each, grouped by family."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from lmi_constructs.checks.rules import (
+    access,
+    alarms,
+    components,
+    environment,
+    images,
+    instances,
+    model_data,
+    names,
+    scaling,
+    timeouts,
+    updates,
+)
+from lmi_constructs.checks.rules.base import PlacedFinding, Rule
+
+__all__ = ["PlacedFinding", "Rule", "all_rules", "rule_families"]
+
+
+@cache
+def rule_families() -> dict[str, tuple[type[Rule], ...]]:
+    """Return the rules by family, in the order of their ids."""
+    return {
+        "Environment": (
+            environment.EnvironmentLimits,
+            environment.PlainTextSecret,
+            environment.MisplacedProperty,
+        ),
+        "Model data": (
+            model_data.PrefixWithoutSlash,
+            model_data.PrefixWithOddSegments,
+            model_data.CompressedPrefix,
+            model_data.TwoModelDataLocations,
+            model_data.ArchiveExpected,
+            model_data.IncompleteDataSource,
+            model_data.DataSourceNotSupported,
+            model_data.NothingToServe,
+        ),
+        "Images and host images": (
+            images.ImageOfAnotherRegion,
+            images.WrongRegistryAccount,
+            images.DriverTooOld,
+            images.DriverTooNew,
+            images.HostImageOfAnotherKind,
+            images.UnknownHostImage,
+            images.ImageForOtherAccelerators,
+            images.HostImageNotChosen,
+        ),
+        "Instances": (
+            instances.UnknownInstanceType,
+            instances.InstanceNotInRegion,
+            instances.VolumeSizeNotAllowed,
+            instances.KeyWithoutEffect,
+            instances.VolumeSizeOutOfRange,
+            instances.InstanceCountTooSmall,
+            instances.NoGpuInServerless,
+        ),
+        "Time-outs": (
+            timeouts.HealthCheckTimeoutOutOfRange,
+            timeouts.DownloadTimeoutOutOfRange,
+            timeouts.KilledBeforeLoaded,
+            timeouts.ProvisionTimeoutOutOfRange,
+        ),
+        "Names": (names.IllegalName, names.FixedName, names.NameTwice),
+        "Updates": (
+            updates.PolicyNotUsable,
+            updates.StepOutOfRange,
+            updates.StepBelowOneInstance,
+            updates.RollbackAlarmCycle,
+            updates.CapacityLostOnUpdate,
+        ),
+        "Components": (
+            components.ModelAndComponents,
+            components.ComponentsWithoutRole,
+            components.ComponentDoesNotFit,
+            components.NoCopy,
+            components.ManagedScalingOutOfRange,
+        ),
+        "Scaling": (
+            scaling.MetricOfAnotherDimension,
+            scaling.ScaledVariantMissing,
+            scaling.CreatedTooEarly,
+            scaling.ImpossibleCapacity,
+            scaling.MetricWithoutMeaning,
+        ),
+        "Alarms": (
+            alarms.MetricInAnotherPlace,
+            alarms.ThresholdInAnotherUnit,
+            alarms.PercentOfOneGpu,
+            alarms.NeverFires,
+            alarms.AlarmOfMissingVariant,
+        ),
+        "Access": (
+            access.NothingToDownloadFrom,
+            access.RoleCannotRead,
+            access.RoleCannotPull,
+            access.ModelBeforePolicy,
+            access.RoleNotForSageMaker,
+            access.RoleTooBroad,
+            access.NetworkOutOfRange,
+            access.RoleCannotSeeAlarms,
+            access.RoleCannotWrite,
+        ),
+    }
+
+
+@cache
+def all_rules() -> tuple[Rule, ...]:
+    """Return one of each rule, in the order of their ids."""
+    kinds = [kind for family in rule_families().values() for kind in family]
+    return tuple(kind() for kind in sorted(kinds, key=lambda kind: kind.id))

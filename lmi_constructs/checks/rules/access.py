@@ -1,0 +1,422 @@
+"""What the execution role may do, and what the network lets through."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from lmi_constructs.checks.deployment import S3DataSource, UpdatePolicy, Vpc
+from lmi_constructs.checks.examples import REMOVED, Example
+from lmi_constructs.checks.rules.base import Rule
+from lmi_constructs.checks.rules.common import config_of, environment, image, running
+from lmi_constructs.checks.rules.permissions import FULL_ACCESS, allows, givers
+from lmi_constructs.checks.values import (
+    UNKNOWN,
+    String,
+    Text,
+    head,
+    join,
+    literal,
+    shown,
+    split,
+)
+from lmi_constructs.facts.limits import limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lmi_constructs.checks.deployment import Container, Deployment, Model, Role
+    from lmi_constructs.findings import Finding
+
+_STATEMENTS: Final = "Role/Properties/Policies/0/PolicyDocument/Statement"
+_PULL: Final = "ecr:BatchGetImage"
+_READ: Final = "s3:GetObject"
+_LIST: Final = "s3:ListBucket"
+_GUIDE: Final = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-roles.html"
+_ISOLATION: Final = "Model/Properties/EnableNetworkIsolation"
+_POLICY: Final = {
+    "Type": "AWS::IAM::Policy",
+    "Properties": {
+        "PolicyName": "Read",
+        "Roles": [{"Ref": "Role"}],
+        "PolicyDocument": {
+            "Statement": [
+                {
+                    "Effect": "Allow",
+                    "Action": ["s3:GetObject", "s3:ListBucket"],
+                    "Resource": ["arn:aws:s3:::example-models", "arn:aws:s3:::example-models/*"],
+                }
+            ]
+        },
+    },
+}
+_PUBLIC_BUCKETS: Final = ("jumpstart-cache-", "jumpstart-private-cache-", "sagemaker-sample-files")
+
+
+class NothingToDownloadFrom(Rule):
+    """LMI090."""
+
+    id = "LMI090"
+    title = "network isolation, and a model to download"
+    why = "an isolated container has no network, so it cannot fetch the model and stops at start"
+    fix = (
+        "copy the model to S3 and give it as ModelDataSource with S3Prefix, or switch"
+        " EnableNetworkIsolation off"
+    )
+    source = "https://github.com/huggingface/optimum-neuron/issues/535"
+    failing = Example(
+        {"Model/Properties/PrimaryContainer/Environment/HF_MODEL_ID": "Qwen/Qwen3-8B"}
+    )
+    passing = Example(
+        {"Model/Properties/PrimaryContainer/Environment/HF_MODEL_ID": "/opt/ml/model"}
+    )
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield ids that an isolated container would have to fetch."""
+        seen = set()
+        for model in deployment.models:
+            if model.network_isolation is True:
+                seen.add(model.key)
+                for container in model.containers:
+                    yield from self._ids(model, container)
+        for one in running(deployment):
+            isolated = one.config.network_isolation is True
+            if isolated and one.model and one.model.key not in seen:
+                yield from self._ids(one.model, one.container)
+
+    def _ids(self, model: Model, container: Container) -> Iterator[Finding]:
+        for name in ("HF_MODEL_ID", "OPTION_MODEL_ID", "OPTION_SPECULATIVE_DRAFT_MODEL"):
+            value = environment(container).get(name)
+            spoken = literal(value) or head(value)
+            if spoken and not spoken.startswith(("/", ".")):
+                message = f"{name} {shown(value)!r} would have to be downloaded"
+                yield self.found(model, f"{container.path}/Environment/{name}", message)
+
+
+class RoleCannotRead(Rule):
+    """LMI091."""
+
+    id = "LMI091"
+    title = "the role may not read the model data"
+    why = "CreateModel or the endpoint fails: the data cannot be read with this role"
+    fix = "allow s3:GetObject on the prefix and s3:ListBucket on the bucket"
+    source = "https://github.com/awslabs/generative-ai-cdk-constructs/issues/432"
+    failing = Example({f"{_STATEMENTS}/2/Action": "s3:PutObject"})
+    passing = Example({f"{_STATEMENTS}/2/Action": "s3:Get*"})
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield model data that the role surely cannot read."""
+        for model, role in _models_with_role(deployment):
+            for container in model.containers:
+                for path, address, prefix in _data(container):
+                    bucket, objects = _arns(address, prefix)
+                    if bucket is None or _is_open(deployment, bucket):
+                        continue
+                    if allows(role, _READ, objects) is False:
+                        message = f"{role.logical_id} does not allow {_READ} on {shown(objects)}"
+                        yield self.found(model, path, message)
+                    elif prefix and allows(role, _LIST, bucket) is False:
+                        message = f"{role.logical_id} does not allow {_LIST} on {shown(bucket)}"
+                        yield self.found(model, path, message, severity="warning")
+
+
+class RoleCannotPull(Rule):
+    """LMI092."""
+
+    id = "LMI092"
+    title = "the role may not pull the image"
+    why = "CreateModel fails: the role lacks ecr:BatchGetImage on the image"
+    fix = (
+        "allow ecr:BatchGetImage, ecr:GetDownloadUrlForLayer and ecr:BatchCheckLayerAvailability"
+        " on the repository of the image's own account, and ecr:GetAuthorizationToken on *"
+    )
+    source = "https://github.com/aws/sagemaker-python-sdk/issues/2002"
+    failing = Example(
+        {
+            f"{_STATEMENTS}/1/Resource": {
+                "Fn::Sub": "arn:aws:ecr:us-east-1:${AWS::AccountId}:repository/*"
+            }
+        }
+    )
+    passing = Example({f"{_STATEMENTS}/1/Resource": "arn:*:ecr:*:763104351884:repository/djl-*"})
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield images that the role surely cannot pull."""
+        for model, role in _models_with_role(deployment):
+            for container in model.containers:
+                arn = _repository(container)
+                if arn is not None and allows(role, _PULL, arn) is False:
+                    message = f"{role.logical_id} does not allow {_PULL} on {shown(arn)}"
+                    yield self.found(model, f"{container.path}/Image", message)
+
+
+class ModelBeforePolicy(Rule):
+    """LMI093."""
+
+    id = "LMI093"
+    title = "the model does not wait for the role's policy"
+    why = (
+        "CloudFormation creates the policy and the model at once, and CreateModel fails when the"
+        " role does not have its rights yet"
+    )
+    fix = "add DependsOn for the policy to the model, or write the policy inline on the role"
+    source = "https://github.com/aws-samples/generative-ai-sagemaker-cdk-demo/issues/2"
+    failing = Example({f"{_STATEMENTS}/2": REMOVED, "Read": _POLICY})
+    passing = Example({f"{_STATEMENTS}/2": REMOVED, "Read": _POLICY, "Model/DependsOn": "Read"})
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield models whose rights come only from policies that may be attached later."""
+        for model, role in _models_with_role(deployment):
+            late = None
+            for container in model.containers:
+                needs = [(_PULL, _repository(container))]
+                needs += [(_READ, _arns(uri, prefix)[1]) for _, uri, prefix in _data(container)]
+                for action, arn in needs:
+                    late = late or _too_late(deployment, model, role, action, arn)
+            if late is not None:
+                message = (
+                    f"{late} attaches rights that the model needs, and it does not wait for it"
+                )
+                fix = f"add DependsOn: {late} to the model, or write the policy inline on the role"
+                yield self.found(model, "ExecutionRoleArn", message, fix=fix)
+
+
+class RoleNotForSageMaker(Rule):
+    """LMI094."""
+
+    id = "LMI094"
+    title = "SageMaker may not assume the role"
+    why = "CreateModel fails: the role cannot be assumed by sagemaker.amazonaws.com"
+    fix = "let sagemaker.amazonaws.com assume the role in AssumeRolePolicyDocument"
+    source = "botocore 1.44.8 sagemaker 2017-07-24 CreateModel"
+    failing = Example(
+        {
+            "Role/Properties/AssumeRolePolicyDocument/Statement/0/Principal": {
+                "Service": "lambda.amazonaws.com"
+            }
+        }
+    )
+    passing = Example(
+        {
+            "Role/Properties/AssumeRolePolicyDocument/Statement/0/Principal": {
+                "Service": ["lambda.amazonaws.com", "sagemaker.amazonaws.com"]
+            }
+        }
+    )
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield roles of models that are for other services."""
+        for model, role in _models_with_role(deployment):
+            services = role.services
+            if services is UNKNOWN or not services:
+                continue
+            if not any(service.startswith("sagemaker.") for service in services):
+                message = f"{role.logical_id} is for {', '.join(services)}"
+                yield self.found(model, "ExecutionRoleArn", message)
+
+
+class RoleTooBroad(Rule):
+    """LMI095."""
+
+    id = "LMI095"
+    title = "the role may do far more than serving needs"
+    severity = "warning"
+    why = "whoever breaks into the container may use all of it"
+    fix = "allow reading the model's prefix, pulling the image, logs and metrics, and no more"
+    source = _GUIDE
+    failing = Example(
+        {"Role/Properties/ManagedPolicyArns": [f"arn:aws:iam::aws:policy/{FULL_ACCESS}"]}
+    )
+    passing = Example()
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield roles with full access, or with every right on all buckets."""
+        seen = set()
+        for _, role in _models_with_role(deployment):
+            if role.key in seen:
+                continue
+            seen.add(role.key)
+            for name in role.managed_policies:
+                if name in (FULL_ACCESS, "AdministratorAccess", "AmazonS3FullAccess"):
+                    yield self.found(role, "ManagedPolicyArns", f"the role has {name}")
+            for one in role.statements:
+                wide = {"*", "s3:*", "s3:putobject*", "sagemaker:*"} & set(one.actions)
+                everything = {"*", "arn:aws:s3:::*"} & {literal(item) for item in one.resources}
+                if wide and everything:
+                    message = f"the role allows {', '.join(sorted(wide))} on everything"
+                    yield self.found(role, "Policies", message)
+
+
+class NetworkOutOfRange(Rule):
+    """LMI096."""
+
+    id = "LMI096"
+    title = "the network of the model is not possible"
+    why = "CreateModel refuses the network, or cannot make its interfaces with this role"
+    fix = "give 1 to 5 security groups and 1 to 16 subnets"
+    source = "botocore 1.44.8 sagemaker 2017-07-24 VpcConfig"
+    failing = Example(
+        {"Model/Properties/VpcConfig": {"SecurityGroupIds": [], "Subnets": ["subnet-1"]}}
+    )
+    passing = Example(
+        {
+            "Model/Properties/VpcConfig": {"SecurityGroupIds": ["sg-1"], "Subnets": ["subnet-1"]},
+            f"{_STATEMENTS}/0": {"Effect": "Allow", "Action": ["ec2:*", "ecr:*"], "Resource": "*"},
+        }
+    )
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield too few or too many groups and subnets, and roles that cannot join a network."""
+        for model in deployment.models:
+            if not isinstance(model.vpc, Vpc):
+                continue
+            rows = (
+                ("SecurityGroupIds", model.vpc.security_groups, limits()["security_groups"]),
+                ("Subnets", model.vpc.subnets, limits()["subnets"]),
+            )
+            for name, count, limit in rows:
+                if count is not None and not limit.allows(count):
+                    message = f"{name} has {count} entries, allowed are {limit}"
+                    yield self.found(model, f"VpcConfig/{name}", message)
+            role = deployment.role(model.role)
+            action = "ec2:CreateNetworkInterface"
+            if role and allows(role, action, "*") is False:
+                message = f"{role.logical_id} does not allow {action}, which a network needs"
+                fix = f"allow {action} and the other network-interface actions on *"
+                yield self.found(
+                    model, "VpcConfig", message, fix=fix, severity="warning", source=_GUIDE
+                )
+
+
+class RoleCannotSeeAlarms(Rule):
+    """LMI097."""
+
+    id = "LMI097"
+    title = "the role may not see the rollback alarms"
+    severity = "warning"
+    why = "SageMaker reads the alarms with the execution role; without the right nothing rolls back"
+    fix = "allow cloudwatch:DescribeAlarms"
+    source = (
+        "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-configuration.html"
+    )
+    failing = Example(
+        {
+            "Endpoint/Properties/DeploymentConfig/AutoRollbackConfiguration": {
+                "Alarms": [{"AlarmName": "llama-errors"}]
+            }
+        }
+    )
+    passing = Example(
+        {
+            **failing.change,
+            f"{_STATEMENTS}/5/Action": ["cloudwatch:PutMetricData", "cloudwatch:DescribeAlarms"],
+        }
+    )
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield endpoints with rollback alarms that no role of theirs may describe."""
+        for endpoint in deployment.endpoints:
+            policy, config = endpoint.update_policy, config_of(deployment, endpoint)
+            if not isinstance(policy, UpdatePolicy) or not policy.alarms or config is None:
+                continue
+            models = [deployment.model(variant.model) for variant in config.variants]
+            roles = [deployment.role(config.role)]
+            roles += [deployment.role(model.role) for model in models if model]
+            known = [role for role in roles if role]
+            answers = [allows(role, "cloudwatch:DescribeAlarms", "*") for role in known]
+            if answers and all(answer is False for answer in answers):
+                message = f"{known[0].logical_id} does not allow cloudwatch:DescribeAlarms"
+                path = "DeploymentConfig/AutoRollbackConfiguration"
+                yield self.found(endpoint, path, message)
+
+
+class RoleCannotWrite(Rule):
+    """LMI098."""
+
+    id = "LMI098"
+    title = "the role may not write the results"
+    severity = "warning"
+    why = "results and captured data are written with the execution role"
+    fix = "allow s3:PutObject on the output prefix"
+    source = _GUIDE
+    failing = Example({f"{_STATEMENTS}/6/Action": "s3:GetObject"}, base="asynchronous")
+    passing = Example(base="asynchronous")
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield outputs that no role of the endpoint may write."""
+        for config in deployment.endpoint_configs:
+            models = [deployment.model(variant.model) for variant in config.variants]
+            roles = [deployment.role(model.role) for model in models if model]
+            for path, address in config.output_paths:
+                bucket, objects = _arns(address, True)
+                if bucket is None or _is_open(deployment, bucket):
+                    continue
+                for role in roles:
+                    if role and allows(role, "s3:PutObject", objects) is False:
+                        message = (
+                            f"{role.logical_id} does not allow s3:PutObject on {shown(objects)}"
+                        )
+                        yield self.found(config, path, message)
+
+
+def _models_with_role(deployment: Deployment) -> Iterator[tuple[Model, Role]]:
+    for model in deployment.models:
+        role = deployment.role(model.role)
+        if role is not None:
+            yield model, role
+
+
+def _data(container: Container) -> Iterator[tuple[str, String, bool]]:
+    """Yield the S3 addresses of a container, and whether each is a prefix."""
+    if container.model_data_url is not None:
+        yield f"{container.path}/ModelDataUrl", container.model_data_url, False
+    source = container.s3_data_source
+    if isinstance(source, S3DataSource) and source.uri is not None:
+        yield f"{source.path}/S3Uri", source.uri, source.data_type == "S3Prefix"
+
+
+def _arns(address: String, prefix: bool) -> tuple[String | None, String]:
+    """Return the ARN of a bucket, and one of an object under the address."""
+    fields = split(address, "/")
+    if fields is None or fields[0] != "s3:" or len(fields) < 3 or fields[1] != "":
+        return None, UNKNOWN
+    bucket = join(["arn:aws:s3:::", fields[2]])
+    key = [field for field in fields[3:] if field != ""]
+    objects = [*key, "model.safetensors"] if prefix else key
+    return bucket, join([bucket, *(piece for field in objects for piece in ("/", field))])
+
+
+def _repository(container: Container) -> String | None:
+    parts = image(container)
+    if parts is None:
+        return None
+    where: list[object] = ["arn:aws:ecr:", parts.region, ":", parts.account]
+    return join([*where, ":repository/", parts.repository])
+
+
+def _is_open(deployment: Deployment, bucket: String) -> bool:
+    """Tell whether others than the role's policies may give rights to a bucket."""
+    name = split(bucket, ":::")
+    if name is None or len(name) != 2:
+        return True
+    if head(name[1]).startswith(_PUBLIC_BUCKETS):
+        return True
+    reference = name[1].reference if isinstance(name[1], Text) else None
+    key = (reference.template, reference.name) if reference else ("", shown(name[1]))
+    return key in deployment.shared_buckets or shown(name[1]) in {
+        name for _, name in deployment.shared_buckets
+    }
+
+
+def _too_late(
+    deployment: Deployment, model: Model, role: Role, action: str, arn: String | None
+) -> str | None:
+    """Return the policy that alone gives a right, if the model may be created before it."""
+    statements = givers(role, action, arn) if arn is not None else []
+    if not statements or role.managed_policies:
+        return None
+    policies = {statement.given_by for statement in statements}
+    if role.key in policies or any(policy[0] != model.template for policy in policies):
+        return None
+    if any(deployment.depends(model, policy) for policy in policies):
+        return None
+    return sorted(policies)[0][1]

@@ -1,0 +1,300 @@
+"""Alarms and custom scaling metrics: right place, right unit, and able to fire."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from lmi_constructs.checks.examples import Example
+from lmi_constructs.checks.rules.base import Rule
+from lmi_constructs.checks.rules.common import (
+    config_of,
+    instance,
+    lacks_variant,
+    release,
+    variant_of,
+)
+from lmi_constructs.checks.values import UNKNOWN, literal, number, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lmi_constructs.checks.deployment import (
+        Alarm,
+        Deployment,
+        Endpoint,
+        EndpointConfig,
+        Metric,
+        Resource,
+    )
+    from lmi_constructs.findings import Finding
+
+_REQUESTS: Final = "AWS/SageMaker"
+_MACHINES: Final = "/aws/sagemaker/Endpoints"
+_GUIDE: Final = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
+_ASYNC: Final = "https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-monitor.html"
+_OF_VARIANT: Final = frozenset({"EndpointName", "VariantName"})
+_OF_ENDPOINT: Final = frozenset({"EndpointName"})
+_OF_COMPONENT: Final = frozenset({"InferenceComponentName"})
+_MICROSECONDS: Final = frozenset({"ModelLatency", "OverheadLatency", "ModelSetupTime"})
+_PER_GPU: Final = frozenset({"GPUUtilization", "GPUMemoryUtilization"})
+_BACKLOG: Final = frozenset(
+    {"ApproximateBacklogSize", "ApproximateBacklogSizePerInstance", "HasBacklogWithoutCapacity"}
+)
+_NOT_ASYNC: Final = frozenset({"Invocations", "InvocationsPerInstance", "OverheadLatency"})
+_GOOD: Final = Example(base="scaled")
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Where a metric is published."""
+
+    namespace: str
+    dimensions: tuple[frozenset[str], ...]
+    source: str
+
+
+_METRICS: Final = {
+    **{
+        name: _Known(_REQUESTS, (_OF_VARIANT,), _GUIDE)
+        for name in ("Invocation4XXErrors", "Invocation5XXErrors", *_MICROSECONDS, *_NOT_ASYNC)
+    },
+    **{name: _Known(_REQUESTS, (_OF_ENDPOINT,), _ASYNC) for name in _BACKLOG},
+    **{
+        name: _Known(_MACHINES, (_OF_VARIANT,), _GUIDE)
+        for name in ("CPUUtilization", "MemoryUtilization", "DiskUtilization", *_PER_GPU)
+    },
+    "NoCapacityInvocationFailures": _Known(
+        _REQUESTS,
+        (_OF_COMPONENT,),
+        "aws-samples/sagemaker-genai-hosting-examples@2026-08-06:01-models/Qwen/Qwen-QwQ-32B",
+    ),
+}
+_DIMENSION_NAMES: Final = frozenset(
+    {
+        "EndpointName",
+        "VariantName",
+        "InferenceComponentName",
+        "ContainerName",
+        "ModelName",
+        "InstanceId",
+        "ContainerId",
+        "AcceleratorId",
+        "InstanceType",
+        "AvailabilityZone",
+    }
+)
+
+
+class MetricInAnotherPlace(Rule):
+    """LMI085."""
+
+    id = "LMI085"
+    title = "no such metric under this namespace and these dimensions"
+    why = "the alarm or policy stays without data for ever"
+    fix = "use the namespace and dimensions under which SageMaker publishes the metric"
+    source = _GUIDE
+    failing = Example(
+        {
+            "Backlog/Properties/Dimensions/0/Name": "Endpoint",
+        },
+        base="asynchronous",
+    )
+    passing = Example(base="asynchronous")
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield metrics with another namespace, unknown or missing dimensions."""
+        for resource, metric in _watched(deployment):
+            known = _METRICS.get(literal(metric.metric_name) or "")
+            namespace = literal(metric.namespace)
+            if known is None or namespace not in (_REQUESTS, _MACHINES):
+                continue
+            name = literal(metric.metric_name)
+            if namespace != known.namespace and not (
+                metric.dimensions is not UNKNOWN and "InferenceComponentName" in metric.dimensions
+            ):
+                message = f"{name} is published in {known.namespace}, not in {namespace}"
+                path = _at(metric, "Namespace")
+                yield self.found(
+                    resource, path, message, fix=f"use {known.namespace}", source=known.source
+                )
+            if metric.dimensions is not UNKNOWN:
+                yield from self._dimensions(resource, metric, known)
+
+    def _dimensions(self, resource: Resource, metric: Metric, known: _Known) -> Iterator[Finding]:
+        given = frozenset(metric.dimensions)  # type: ignore[arg-type]
+        wanted = " and ".join(sorted(known.dimensions[0]))
+        strange = given - _DIMENSION_NAMES
+        if given in known.dimensions or "InferenceComponentName" in given - known.dimensions[0]:
+            return
+        message = f"{literal(metric.metric_name)} has the dimensions {wanted}, given are "
+        message += ", ".join(sorted(given)) or "none"
+        yield self.found(
+            resource,
+            _at(metric, "Dimensions"),
+            message,
+            fix=f"use the dimensions {wanted}",
+            severity="error" if strange else "warning",
+            source=known.source,
+        )
+
+
+class ThresholdInAnotherUnit(Rule):
+    """LMI086."""
+
+    id = "LMI086"
+    title = "latencies are in microseconds"
+    severity = "warning"
+    why = "the threshold is far below any latency of a model, so the alarm always fires"
+    fix = "multiply seconds by 1,000,000"
+    source = _GUIDE
+    failing = Example({"Latency/Properties/Threshold": 30}, base="scaled")
+    passing = _GOOD
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield latency thresholds that look like seconds or milliseconds."""
+        for alarm, metric in _simple(deployment):
+            threshold = number(alarm.threshold)
+            name = literal(metric.metric_name)
+            if name not in ("ModelLatency",) or metric.namespace != _REQUESTS or not threshold:
+                continue
+            endpoint = _endpoint(deployment, metric)
+            slowest = 100_000 if _serves_llm(deployment, endpoint) else 1000
+            if 0 < threshold < slowest and _above(alarm):
+                message = f"the threshold {threshold:g} of {name} is {threshold / 1000:g} ms"
+                yield self.found(alarm, "Threshold", message)
+
+
+class PercentOfOneGpu(Rule):
+    """LMI087."""
+
+    id = "LMI087"
+    title = "GPU percentages are summed over the GPUs"
+    severity = "warning"
+    why = "with several GPUs the metric goes to 100 times their number, so it fires far too early"
+    fix = "multiply the threshold by the number of GPUs"
+    source = _GUIDE
+    failing = Example({"Gpu/Properties/Threshold": 90}, base="scaled")
+    passing = _GOOD
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield thresholds up to 100 for instances with several GPUs."""
+        for alarm, metric in _simple(deployment):
+            count = _gpus(deployment, metric)
+            threshold = number(alarm.threshold)
+            if count and count > 1 and threshold and threshold <= 100 and _above(alarm):
+                message = f"the threshold {threshold:g} is of {count * 100} % on {count} GPUs"
+                fix = f"use {threshold * count:g}"
+                yield self.found(alarm, "Threshold", message, fix=fix)
+
+
+class NeverFires(Rule):
+    """LMI088."""
+
+    id = "LMI088"
+    title = "the alarm or policy can never act"
+    why = "the endpoint does not publish the metric, or it cannot pass the threshold"
+    fix = "watch a metric that this kind of endpoint publishes, with a threshold it can reach"
+    source = _ASYNC
+    failing = Example({"Latency/Properties/MetricName": "ApproximateBacklogSize"}, base="scaled")
+    passing = Example(base="asynchronous")
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield metrics of another kind of endpoint, and thresholds out of reach."""
+        for resource, metric in _watched(deployment):
+            config = _config(deployment, metric)
+            name = literal(metric.metric_name)
+            if config is None or metric.namespace != _REQUESTS:
+                continue
+            if name in _BACKLOG and config.asynchronous is False:
+                message = f"{name} is published by async endpoints only"
+                yield self.found(resource, _at(metric, "MetricName"), message)
+            if name in _NOT_ASYNC and config.asynchronous is True:
+                message = f"{name} is not published by async endpoints"
+                yield self.found(resource, _at(metric, "MetricName"), message)
+        for alarm, metric in _simple(deployment):
+            count, threshold = _gpus(deployment, metric), number(alarm.threshold)
+            if count and threshold and threshold > 100 * count and _above(alarm):
+                message = (
+                    f"the threshold {threshold:g} is above {count * 100}, the most of {count} GPUs"
+                )
+                yield self.found(alarm, "Threshold", message, severity="warning", source=_GUIDE)
+
+
+class AlarmOfMissingVariant(Rule):
+    """LMI089."""
+
+    id = "LMI089"
+    title = "the watched variant does not exist"
+    severity = "warning"
+    why = "the alarm stays without data for ever"
+    fix = "use the VariantName of the endpoint configuration"
+    source = _GUIDE
+    failing = Example({"Latency/Properties/Dimensions/1/Value": "Primary"}, base="scaled")
+    passing = _GOOD
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield metrics of a variant that the endpoint does not have."""
+        for resource, metric in _watched(deployment):
+            config = _config(deployment, metric)
+            if metric.dimensions is UNKNOWN or not lacks_variant(
+                config, metric.dimensions.get("VariantName")
+            ):
+                continue
+            message = f"the endpoint has no variant {shown(metric.dimensions['VariantName'])!r}"
+            yield self.found(resource, _at(metric, "Dimensions"), message)
+
+
+def _watched(deployment: Deployment) -> Iterator[tuple[Resource, Metric]]:
+    for alarm in deployment.alarms:
+        for metric in alarm.metrics:
+            yield alarm, metric
+    for policy in deployment.scaling_policies:
+        if policy.metric is not None:
+            yield policy, policy.metric
+
+
+def _simple(deployment: Deployment) -> Iterator[tuple[Alarm, Metric]]:
+    for alarm in deployment.alarms:
+        if alarm.simple and len(alarm.metrics) == 1:
+            yield alarm, alarm.metrics[0]
+
+
+def _endpoint(deployment: Deployment, metric: Metric) -> Endpoint | None:
+    if metric.dimensions is UNKNOWN:
+        return None
+    return deployment.endpoint(metric.dimensions.get("EndpointName"))
+
+
+def _config(deployment: Deployment, metric: Metric) -> EndpointConfig | None:
+    return config_of(deployment, _endpoint(deployment, metric))
+
+
+def _gpus(deployment: Deployment, metric: Metric) -> int | None:
+    """Return the number of GPUs that a per-GPU percentage sums over."""
+    if literal(metric.metric_name) not in _PER_GPU or metric.namespace != _MACHINES:
+        return None
+    if metric.dimensions is UNKNOWN:
+        return None
+    variant = variant_of(_config(deployment, metric), metric.dimensions.get("VariantName"))
+    kind = instance(variant.instance_type) if variant else None
+    return kind.accelerator_count if kind else None
+
+
+def _serves_llm(deployment: Deployment, endpoint: Endpoint | None) -> bool:
+    config = config_of(deployment, endpoint)
+    models = [deployment.model(variant.model) for variant in config.variants] if config else []
+    return any(
+        release(deployment, container) is not None
+        for model in models
+        if model
+        for container in model.containers
+    )
+
+
+def _above(alarm: Alarm) -> bool:
+    return (literal(alarm.comparison) or "").startswith("GreaterThan")
+
+
+def _at(metric: Metric, name: str) -> str:
+    return f"{metric.path}/{name}" if metric.path else name

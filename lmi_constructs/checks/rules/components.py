@@ -1,0 +1,240 @@
+"""Inference components and the variants that host them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from lmi_constructs.checks.deployment import ManagedScaling
+from lmi_constructs.checks.examples import REMOVED, Example
+from lmi_constructs.checks.rules.base import Rule
+from lmi_constructs.checks.rules.common import (
+    count_of,
+    has_no_accelerator,
+    instance,
+    variants,
+)
+from lmi_constructs.checks.values import UNKNOWN, number
+from lmi_constructs.facts.limits import limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lmi_constructs.checks.deployment import (
+        Component,
+        ComponentSpecification,
+        Deployment,
+        EndpointConfig,
+        Key,
+        Variant,
+    )
+    from lmi_constructs.findings import Finding
+
+_REPORT: Final = "https://github.com/stdapi-ai/stdapi.ai/issues/43"
+_VARIANT: Final = "Config/Properties/ProductionVariants/0"
+_NEEDS: Final = "Component/Properties/Specification/ComputeResourceRequirements"
+_MODEL: Final = {"Fn::GetAtt": ["Model", "ModelName"]}
+_GOOD: Final = Example(base="components")
+
+
+class ModelAndComponents(Rule):
+    """LMI075."""
+
+    id = "LMI075"
+    title = "a variant has either a model or components"
+    why = "the service refuses components and managed instance scaling on a variant with a model"
+    fix = "remove ModelName from the variant, and host the model as an inference component"
+    source = "https://github.com/pulumi/pulumi-aws/issues/4940"
+    failing = Example({f"{_VARIANT}/ModelName": _MODEL}, base="components")
+    passing = _GOOD
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield variants with a model that are scaled or used as a host of components."""
+        hosts = {
+            (config.key, variant.path): component
+            for component in deployment.components
+            for config, variant in deployment.hosts(component)
+        }
+        for config, variant in variants(deployment):
+            if variant.model is None or variant.model is UNKNOWN:
+                continue
+            component = hosts.get((config.key, variant.path))
+            if component is not None:
+                message = f"the variant has a model, and hosts {component.logical_id}"
+            elif _is_scaled(variant):
+                message = "the variant has a model and ManagedInstanceScaling"
+            else:
+                continue
+            yield self.found(config, f"{variant.path}/ModelName", message)
+
+
+class ComponentsWithoutRole(Rule):
+    """LMI076."""
+
+    id = "LMI076"
+    title = "an endpoint of components needs an execution role"
+    why = "CreateEndpointConfig fails: variants without a model need the configuration's role"
+    fix = "set ExecutionRoleArn on the endpoint configuration"
+    source = _REPORT
+    failing = Example({"Config/Properties/ExecutionRoleArn": REMOVED}, base="components")
+    passing = _GOOD
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield configurations whose variants have no model, and which have no role."""
+        for config in deployment.endpoint_configs:
+            if not config.variants or config.role is not None or not config.variants_complete:
+                continue
+            if all(one.model is None and not one.instance_pools for one in config.variants):
+                message = "no variant has a model and ExecutionRoleArn is not set"
+                yield self.found(config, "ExecutionRoleArn", message)
+
+
+class ComponentDoesNotFit(Rule):
+    """LMI077."""
+
+    id = "LMI077"
+    title = "the component does not fit on the instance"
+    why = "the component is never placed and stays in Creating"
+    fix = "ask for no more accelerators and memory than one instance has"
+    source = "https://github.com/aws/sagemaker-python-sdk/pull/5558"
+    failing = Example({f"{_NEEDS}/NumberOfAcceleratorDevicesRequired": 8}, base="components")
+    passing = Example({f"{_NEEDS}/NumberOfAcceleratorDevicesRequired": 2}, base="components")
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield components that ask for more than an instance, or all instances, have."""
+        for component in deployment.components:
+            for one in component.specifications:
+                yield from self._alone(deployment, component, one)
+        for endpoint in deployment.endpoints:
+            yield from self._together(deployment, deployment.components_on(endpoint))
+
+    def _alone(
+        self, deployment: Deployment, component: Component, one: ComponentSpecification
+    ) -> Iterator[Finding]:
+        base = f"{one.path}/ComputeResourceRequirements"
+        wanted, memory = number(one.accelerators), number(one.memory_mib)
+        names = {one.instance_type} if one.instance_type else set()
+        for _, variant in deployment.hosts(component) if not names else ():
+            names.update(name for _, name in variant.instance_types)
+        for name in names:
+            kind = instance(name)
+            if wanted and has_no_accelerator(deployment, name):
+                message = f"{wanted} accelerators are asked of {name}, which has none"
+                yield self.found(component, f"{base}/NumberOfAcceleratorDevicesRequired", message)
+            if kind and wanted and wanted > kind.accelerator_count:
+                message = (
+                    f"{wanted} accelerators are asked, {kind.name} has {kind.accelerator_count}"
+                )
+                yield self.found(component, f"{base}/NumberOfAcceleratorDevicesRequired", message)
+            if kind and memory and kind.host_memory_gib and memory > kind.host_memory_gib * 1024:
+                message = f"{memory} MB are asked, {kind.name} has {kind.host_memory_gib} GiB"
+                yield self.found(component, f"{base}/MinMemoryRequiredInMb", message)
+        if one.memory_mib is None and (one.accelerators or one.cpus):
+            message = "MinMemoryRequiredInMb is missing, which CreateInferenceComponent requires"
+            yield self.found(component, f"{base}/MinMemoryRequiredInMb", message)
+        if memory is not None and not limits()["component_memory"].allows(memory):
+            message = (
+                f"MinMemoryRequiredInMb is {memory}, allowed is {limits()['component_memory']}"
+            )
+            yield self.found(component, f"{base}/MinMemoryRequiredInMb", message)
+
+    def _together(
+        self, deployment: Deployment, components: tuple[Component, ...]
+    ) -> Iterator[Finding]:
+        wanted: dict[tuple[Key, str], float] = {}
+        rows: dict[tuple[Key, str], tuple[Component, Variant]] = {}
+        for component in components:
+            for config, variant in deployment.hosts(component):
+                key = (config.key, variant.path)
+                each = sum(count_of(one.accelerators, 0) for one in component.specifications[:1])
+                wanted[key] = wanted.get(key, 0) + each * count_of(component.copies, 1)
+                rows[key] = (component, variant)
+        for key, (component, variant) in rows.items():
+            kind, most = instance(variant.instance_type), _most_instances(variant)
+            if kind is None or most is None or wanted[key] <= most * kind.accelerator_count:
+                continue
+            if any(
+                count_of(one.accelerators, 0) > kind.accelerator_count
+                for one in component.specifications
+            ):
+                continue
+            message = (
+                f"all copies ask for {wanted[key]:g} accelerators, at most {most:g} instances have"
+                f" {most * kind.accelerator_count:g}"
+            )
+            yield self.found(component, "RuntimeConfig/CopyCount", message, severity="warning")
+
+
+class NoCopy(Rule):
+    """LMI078."""
+
+    id = "LMI078"
+    title = "a component starts with at least one copy"
+    why = "the service refuses to create a component with CopyCount 0"
+    fix = "set CopyCount to 1, and let a scalable target with MinCapacity 0 take it to zero"
+    source = _REPORT
+    failing = Example({"Component/Properties/RuntimeConfig/CopyCount": 0}, base="components")
+    passing = _GOOD
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield components without copies."""
+        for component in deployment.components:
+            copies = number(component.copies)
+            if copies is not None and copies < 1:
+                message = f"CopyCount is {copies}"
+                yield self.found(component, "RuntimeConfig/CopyCount", message)
+
+
+class ManagedScalingOutOfRange(Rule):
+    """LMI079."""
+
+    id = "LMI079"
+    title = "the managed instance scaling contradicts itself"
+    why = "CreateEndpointConfig refuses the values"
+    fix = "use MinInstanceCount <= InitialInstanceCount <= MaxInstanceCount"
+    source = "botocore 1.44.8 sagemaker 2017-07-24 ProductionVariantManagedInstanceScaling"
+    failing = Example({f"{_VARIANT}/ManagedInstanceScaling/MinInstanceCount": 3}, base="components")
+    passing = _GOOD
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield impossible counts, and zero where a region was seen to refuse it."""
+        for config, variant in variants(deployment):
+            scaling = variant.managed_scaling
+            if not isinstance(scaling, ManagedScaling) or scaling.status == "DISABLED":
+                continue
+            yield from self._counts(config, variant, scaling)
+
+    def _counts(
+        self, config: EndpointConfig, variant: Variant, scaling: ManagedScaling
+    ) -> Iterator[Finding]:
+        least, most = number(scaling.minimum), number(scaling.maximum)
+        path = f"{variant.path}/ManagedInstanceScaling"
+        initial = number(variant.initial_instance_count)
+        if least is not None and most is not None and least > most:
+            yield self.found(config, path, f"MinInstanceCount {least} is above {most}")
+        elif most is not None and most < 1:
+            yield self.found(config, f"{path}/MaxInstanceCount", f"MaxInstanceCount is {most}")
+        elif initial is not None and most is not None and initial > most:
+            message = f"InitialInstanceCount {initial} is above MaxInstanceCount {most}"
+            yield self.found(config, path, message, severity="warning")
+        if least == 0 and config.region == "eu-west-3":
+            message = "MinInstanceCount 0 was refused in eu-west-3"
+            yield self.found(
+                config,
+                f"{path}/MinInstanceCount",
+                message,
+                fix="use 1 in this region, or try it first",
+                severity="warning",
+                source=_REPORT,
+            )
+
+
+def _is_scaled(variant: Variant) -> bool:
+    scaling = variant.managed_scaling
+    return isinstance(scaling, ManagedScaling) and scaling.status in (None, "ENABLED")
+
+
+def _most_instances(variant: Variant) -> float | None:
+    scaling = variant.managed_scaling
+    if isinstance(scaling, ManagedScaling) and scaling.maximum is not None:
+        return number(scaling.maximum)
+    return None if scaling is UNKNOWN else number(variant.initial_instance_count)

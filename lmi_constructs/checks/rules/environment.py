@@ -1,0 +1,175 @@
+"""Limits and traps of a container's environment that hold for every image."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from lmi_constructs.checks.examples import Example
+from lmi_constructs.checks.rules.base import Rule
+from lmi_constructs.checks.rules.common import containers, environment, release
+from lmi_constructs.checks.values import String, literal
+from lmi_constructs.facts.limits import limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lmi_constructs.checks.deployment import Container, Deployment, Resource
+    from lmi_constructs.findings import Finding
+
+_ENVIRONMENT: Final = "Model/Properties/PrimaryContainer/Environment"
+_LEGAL_KEY = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*\Z")
+_SECRET_VALUE = re.compile(r"hf_[A-Za-z0-9]{20,}|AKIA[A-Z0-9]{16}|sk-[A-Za-z0-9_-]{20,}")
+_SECRET_KEY = re.compile(r"(TOKEN|SECRET|PASSWORD|API_KEY|ACCESS_KEY)\Z")
+_HARMLESS_VALUE = re.compile(r"(?i)(|true|false|none|\d{1,6}|/.*|<.*>|\$.*|arn:.*|https?://.*)\Z")
+
+
+class EnvironmentLimits(Rule):
+    """LMI005."""
+
+    id = "LMI005"
+    title = "the environment breaks a limit of CreateModel"
+    why = "CreateModel refuses the container definition, and the stack rolls back"
+    fix = (
+        "write each option as OPTION_<NAME>, keep values within 1024 bytes and the whole within"
+        " 32 KB; put what is longer into serving.properties beside the weights"
+    )
+    source = "botocore 1.44.8 sagemaker 2017-07-24 ContainerDefinition.Environment"
+    failing = Example({f"{_ENVIRONMENT}/option.dtype": "bf16"})
+    passing = Example({f"{_ENVIRONMENT}/OPTION_DTYPE": "bf16"})
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield keys, values and sums that are too long, too many or illegal."""
+        totals: dict[tuple[str, str], list[tuple[Resource, Container, int]]] = {}
+        for resource, container in containers(deployment):
+            yield from self._entries(resource, container)
+            size = sum(map(_size, environment(container).items()))
+            totals.setdefault(resource.key, []).append((resource, container, size))
+        most = limits()["environment_total"]
+        for rows in totals.values():
+            size = sum(row[2] for row in rows)
+            if not most.allows(size):
+                resource, container, _ = rows[0]
+                message = f"the environment takes {size} bytes, allowed are {most}"
+                yield self.found(resource, f"{container.path}/Environment", message)
+
+    def _entries(self, resource: Resource, container: Container) -> Iterator[Finding]:
+        known = environment(container)
+        path = f"{container.path}/Environment"
+        of_component = container.path.startswith("Specification")
+        most = limits()["component_environment_entries" if of_component else "environment_entries"]
+        if not most.allows(len(known)):
+            message = f"the environment has {len(known)} entries, allowed are {most}"
+            yield self.found(resource, path, message, source=most.source)
+        longest_key, longest = (
+            limits()["environment_key_length"],
+            limits()["environment_value_length"],
+        )
+        for key, value in known.items():
+            if not _LEGAL_KEY.match(key):
+                message = f"the name {key!r} is not allowed: letters, digits and _ only"
+                yield self.found(resource, f"{path}/{key}", message, fix=_renamed(key))
+            if not longest_key.allows(max(_bytes(key), 1)):
+                message = f"the name {key[:40]!r}... has {_bytes(key)} bytes"
+                yield self.found(resource, f"{path}/{key}", message)
+            text = literal(value) or ""
+            if not longest.allows(_bytes(text)):
+                message = f"the value of {key} has {_bytes(text)} bytes, allowed are {longest}"
+                certain = len(text) > (longest.maximum or 0)
+                severity = "error" if certain else "warning"
+                yield self.found(resource, f"{path}/{key}", message, severity=severity)  # type: ignore[arg-type]
+
+
+class PlainTextSecret(Rule):
+    """LMI006."""
+
+    id = "LMI006"
+    title = "a secret stands in plain text"
+    severity = "warning"
+    why = (
+        "it can be read in the template, in the stack's history and by everybody who may call"
+        " DescribeModel"
+    )
+    fix = (
+        "keep it in Secrets Manager and write '{{resolve:secretsmanager:<name>}}', or copy the"
+        " model to S3 so that no token is needed"
+    )
+    source = "botocore 1.44.8 sagemaker 2017-07-24 ContainerDefinition.Environment"
+    failing = Example({f"{_ENVIRONMENT}/HF_TOKEN": "hf_" + "x" * 34})
+    passing = Example({f"{_ENVIRONMENT}/HF_TOKEN": "{{resolve:secretsmanager:hub-token}}"})
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield values that look like secrets."""
+        for resource, container in containers(deployment):
+            for key, value in environment(container).items():
+                if _is_secret(key, literal(value)):
+                    path = f"{container.path}/Environment/{key}"
+                    yield self.found(resource, path, f"{key} holds a secret in plain text")
+
+
+class MisplacedProperty(Rule):
+    """LMI007."""
+
+    id = "LMI007"
+    title = "an environment variable that nothing reads"
+    severity = "warning"
+    why = "the container does not know it, so it changes nothing"
+    fix = "set the property of the endpoint configuration's variant instead"
+    source = "https://github.com/aws/amazon-sagemaker-examples/issues/3432"
+    failing = Example(
+        {
+            "Model/Properties/PrimaryContainer/Image": (
+                "763104351884.dkr.ecr.us-east-1.amazonaws.com/huggingface-pytorch-tgi-inference:3"
+            ),
+            f"{_ENVIRONMENT}/container_startup_health_check_timeout_in_seconds": "900",
+        }
+    )
+    passing = Example(
+        {"Config/Properties/ProductionVariants/0/ContainerStartupHealthCheckTimeoutInSeconds": 3600}
+    )
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield properties of SageMaker that were put into the environment."""
+        for resource, container in containers(deployment):
+            if release(deployment, container) is not None:
+                continue
+            for key in environment(container):
+                name = _PROPERTIES.get(key.replace("_", "").lower())
+                if name is not None:
+                    path = f"{container.path}/Environment/{key}"
+                    message = f"{key} stands in the environment, where it does nothing"
+                    yield self.found(resource, path, message, fix=f"set {name} on the variant")
+
+
+_PROPERTIES: Final = {
+    name.lower(): name
+    for name in (
+        "ContainerStartupHealthCheckTimeoutInSeconds",
+        "ModelDataDownloadTimeoutInSeconds",
+        "InferenceAmiVersion",
+        "VolumeSizeInGB",
+        "InitialInstanceCount",
+    )
+}
+
+
+def _is_secret(key: str, value: str | None) -> bool:
+    if value is None:
+        return False
+    if _SECRET_VALUE.search(value):
+        return True
+    return bool(_SECRET_KEY.search(key.upper())) and not _HARMLESS_VALUE.match(value)
+
+
+def _renamed(key: str) -> str:
+    bare = re.sub(r"[^a-zA-Z0-9]+", "_", key.removeprefix("option.")).strip("_").upper()
+    return f"write OPTION_{bare}" if key.startswith("option.") else f"write {bare or 'a name'}"
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _size(entry: tuple[str, String]) -> int:
+    key, value = entry
+    return _bytes(key) + _bytes(literal(value) or "")

@@ -1,0 +1,306 @@
+"""Images: where they are, and what they need of the instance and its host image."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from lmi_constructs.checks.examples import REMOVED, Example
+from lmi_constructs.checks.rules.base import Rule
+from lmi_constructs.checks.rules.common import (
+    containers,
+    has_no_accelerator,
+    image,
+    instance,
+    release,
+    running,
+    variants,
+)
+from lmi_constructs.checks.values import literal
+from lmi_constructs.facts import InstanceType, host_images, registries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lmi_constructs.checks.deployment import Container, Deployment
+    from lmi_constructs.checks.rules.common import Running
+    from lmi_constructs.findings import Finding, Severity
+
+_IMAGE: Final = "Model/Properties/PrimaryContainer/Image"
+_VARIANT: Final = "Config/Properties/ProductionVariants/0"
+_V22: Final = "763104351884.dkr.ecr.us-east-1.amazonaws.com/djl-inference:0.36.0-lmi22.0.0-cu129"
+_V27: Final = "763104351884.dkr.ecr.us-east-1.amazonaws.com/djl-inference:0.36.0-lmi27.0.0-cu130"
+_DRIVERS: Final = "https://docs.aws.amazon.com/sagemaker/latest/dg/inference-gpu-drivers.html"
+_NEURON: Final = "al2-ami-sagemaker-inference-neuron-2"
+
+Cuda = tuple[int, int]
+
+
+class ImageOfAnotherRegion(Rule):
+    """LMI030."""
+
+    id = "LMI030"
+    title = "the image is in another region"
+    why = "CreateModel refuses an image outside the region of the endpoint"
+    fix = "use the registry of the endpoint's region"
+    source = "botocore 1.44.8 sagemaker 2017-07-24 ContainerDefinition.Image"
+    failing = Example({_IMAGE: _V22.replace("us-east-1", "us-west-2")})
+    passing = Example({_IMAGE: {"Fn::Sub": _V22.replace("us-east-1", "${AWS::Region}")}})
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield images whose region is not that of the stack."""
+        for resource, container in containers(deployment):
+            parts = image(container)
+            region = literal(parts.region) if parts else None
+            if region and resource.region and region != resource.region:
+                registry = registries().get(resource.region)
+                fix = f"pull it from {registry.host}" if registry else None
+                message = f"the image is in {region}, the endpoint in {resource.region}"
+                yield self.found(resource, f"{container.path}/Image", message, fix=fix)
+
+
+class WrongRegistryAccount(Rule):
+    """LMI031."""
+
+    id = "LMI031"
+    title = "AWS's registry has another account in this region"
+    why = "there is no such repository in that account and region, so the image cannot be pulled"
+    fix = "use the account of the region"
+    source = "aws/deep-learning-containers@2026-08-21:docs/reference/region_availability.md"
+    failing = Example({_IMAGE: _V22.replace("us-east-1", "ca-west-1")}, region=None)
+    passing = Example(
+        {
+            _IMAGE: _V22.replace("us-east-1", "ca-west-1").replace("763104351884", "204538143572"),
+            "Role/Properties/Policies/0/PolicyDocument/Statement/1/Resource": "*",
+        },
+        region=None,
+    )
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield AWS accounts that publish in other regions only, and wrong DNS suffixes."""
+        accounts = {registry.account for registry in registries().values()}
+        for resource, container in containers(deployment):
+            parts = image(container)
+            if parts is None or literal(parts.account) not in accounts:
+                continue
+            registry = registries().get(literal(parts.region) or resource.region or "")
+            if registry is None:
+                continue
+            domain = (literal(parts.domain) or f".{registry.domain}").lstrip(".")
+            if (parts.account, domain) != (registry.account, registry.domain):
+                message = f"AWS's registry in {registry.region} is {registry.host}"
+                fix = f"pull it from {registry.host}"
+                yield self.found(resource, f"{container.path}/Image", message, fix=fix)
+
+
+class DriverTooOld(Rule):
+    """LMI032."""
+
+    id = "LMI032"
+    title = "the host's driver is too old for the image's CUDA"
+    why = (
+        "the container stops before its first log line, and the endpoint stays in Creating for"
+        " hours"
+    )
+    fix = "set InferenceAmiVersion"
+    source = "https://github.com/aws/deep-learning-containers/issues/4990"
+    failing = Example({f"{_VARIANT}/InferenceAmiVersion": REMOVED})
+    passing = Example(
+        {f"{_VARIANT}/InferenceAmiVersion": "al2023-ami-sagemaker-inference-gpu-4-1", _IMAGE: _V27}
+    )
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield variants without a host image whose default driver is too old."""
+        for one, path, kind, cuda in _on_default_host(deployment):
+            if kind.default_host_driver is None or kind.default_host_driver >= 500:
+                continue
+            severity = self._severity(deployment, one.container, cuda)
+            if severity is not None:
+                message = (
+                    f"{kind.name} starts with driver {kind.default_host_driver} (CUDA 11.4), the"
+                    f" image has CUDA {cuda[0]}.{cuda[1]}"
+                )
+                fix = f"set InferenceAmiVersion to {_host_image_for(cuda)}"
+                where = f"{path.rsplit('/', 1)[0]}/InferenceAmiVersion"
+                yield self.found(one.config, where, message, fix=fix, severity=severity)
+
+    def _severity(
+        self, deployment: Deployment, container: Container, cuda: Cuda
+    ) -> Severity | None:
+        """Reported for CUDA 12.8 and later; older ones bring libraries that may bridge it."""
+        if cuda >= (13, 0):
+            return "error"
+        of_lmi = release(deployment, container) is not None
+        if cuda >= (12, 8):
+            return "error" if of_lmi else "warning"
+        return "warning" if of_lmi and cuda >= (12, 0) else None
+
+
+class DriverTooNew(Rule):
+    """LMI033."""
+
+    id = "LMI033"
+    title = "a CUDA 12 image on the CUDA 13 host image"
+    severity = "warning"
+    why = "such an endpoint was seen to stay in Creating without any log"
+    fix = "set InferenceAmiVersion to al2-ami-sagemaker-inference-gpu-3-1"
+    source = "https://github.com/aws/deep-learning-containers/pull/6187"
+    failing = Example({f"{_VARIANT}/InferenceAmiVersion": "al2023-ami-sagemaker-inference-gpu-4-1"})
+    passing = DriverTooOld.passing
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield variants with a host image of a later CUDA generation than the image's."""
+        for one in running(deployment):
+            cuda, host = _cuda(deployment, one.container), _host_cuda(one)
+            if cuda and host and cuda[0] < host[0]:
+                message = f"the image has CUDA {cuda[0]}.{cuda[1]}, the host {host[0]}.{host[1]}"
+                yield self.found(one.config, f"{one.variant.path}/InferenceAmiVersion", message)
+
+
+class HostImageOfAnotherKind(Rule):
+    """LMI034."""
+
+    id = "LMI034"
+    title = "the host image is for other accelerators"
+    why = "the host has no driver for the accelerators of the instance"
+    fix = "use a gpu host image on GPU instances and the neuron one on Inferentia and Trainium"
+    source = "botocore 1.44.8 sagemaker 2017-07-24 ProductionVariant.InferenceAmiVersion"
+    failing = Example({f"{_VARIANT}/InferenceAmiVersion": _NEURON})
+    passing = Example()
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield GPU instances with the neuron host image, and the reverse."""
+        for config, variant in variants(deployment):
+            host = host_images().get(literal(variant.host_image) or "")
+            for _, name in variant.instance_types if host else ():
+                kind = instance(name)
+                if kind and host and kind.accelerator_kind != host.accelerator_kind:
+                    message = f"{kind.name} has {kind.accelerator}, {host.name} is for {host.accelerator_kind}"
+                    yield self.found(config, f"{variant.path}/InferenceAmiVersion", message)
+
+
+class UnknownHostImage(Rule):
+    """LMI035."""
+
+    id = "LMI035"
+    title = "no such host image"
+    why = "CreateEndpointConfig refuses the value"
+    fix = "use one of " + ", ".join(host_images())
+    source = "botocore 1.44.8 sagemaker 2017-07-24 ProductionVariant.InferenceAmiVersion"
+    failing = Example({f"{_VARIANT}/InferenceAmiVersion": "al2023-ami-sagemaker-inference-gpu-9-1"})
+    passing = Example()
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield host images that the API does not take."""
+        known = deployment.facts.host_images | set(host_images())
+        for config, variant in variants(deployment):
+            name = literal(variant.host_image)
+            if name and name not in known:
+                message = f"the host image {name!r} does not exist"
+                yield self.found(config, f"{variant.path}/InferenceAmiVersion", message)
+
+
+class ImageForOtherAccelerators(Rule):
+    """LMI036."""
+
+    id = "LMI036"
+    title = "the image cannot use the instance's accelerators"
+    why = "the engine finds no device that it was built for and stops at start"
+    fix = "choose an instance type with the accelerators that the image is for"
+    source = "https://docs.djl.ai/master/docs/serving/serving/docs/lmi/index.html"
+    failing = Example(
+        {f"{_VARIANT}/InstanceType": "ml.m5.4xlarge", f"{_VARIANT}/InferenceAmiVersion": REMOVED}
+    )
+    passing = Example({f"{_VARIANT}/InstanceType": "ml.g6.12xlarge"})
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield LMI images on instances without fitting accelerators."""
+        for one in running(deployment):
+            container = release(deployment, one.container)
+            if container is None:
+                continue
+            wanted = "neuron" if container.release.engine == "neuronx" else "gpu"
+            for path, name in one.variant.instance_types:
+                kind = instance(name)
+                if kind and kind.accelerator_kind != wanted:
+                    has = kind.accelerator
+                elif has_no_accelerator(deployment, name):
+                    has = "no accelerator"
+                else:
+                    continue
+                message = f"{literal(name)} has {has}, the image {container.tag} is for {wanted}"
+                yield self.found(one.config, path, message)
+
+
+class HostImageNotChosen(Rule):
+    """LMI037."""
+
+    id = "LMI037"
+    title = "the host image should be chosen for a CUDA 13 image"
+    severity = "warning"
+    why = "a CUDA 13 engine on an older host was seen to stop before its first log line"
+    fix = "set InferenceAmiVersion to al2023-ami-sagemaker-inference-gpu-4-1"
+    source = "https://github.com/aws/sagemaker-python-sdk/pull/6281"
+    failing = Example(
+        {
+            f"{_VARIANT}/InferenceAmiVersion": REMOVED,
+            f"{_VARIANT}/InstanceType": "ml.g6.12xlarge",
+            _IMAGE: _V27,
+        }
+    )
+    passing = DriverTooOld.passing
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield CUDA 13 images on a host that is older or left to the default."""
+        for one, path, kind, cuda in _on_default_host(deployment):
+            driver = kind.default_host_driver
+            if cuda >= (13, 0) and (driver is None or 500 <= driver < 580):
+                has = "an unknown driver" if driver is None else f"driver {driver}"
+                message = (
+                    f"{kind.name} starts with {has} and the image has CUDA {cuda[0]}.{cuda[1]}"
+                )
+                where = f"{path.rsplit('/', 1)[0]}/InferenceAmiVersion"
+                yield self.found(one.config, where, message)
+        for one in running(deployment):
+            chosen, host = _cuda(deployment, one.container), _host_cuda(one)
+            if chosen and host and chosen[0] > host[0]:
+                message = (
+                    f"the image has CUDA {chosen[0]}.{chosen[1]}, the host {host[0]}.{host[1]}"
+                )
+                yield self.found(one.config, f"{one.variant.path}/InferenceAmiVersion", message)
+
+
+def _on_default_host(
+    deployment: Deployment,
+) -> Iterator[tuple[Running, str, InstanceType, Cuda]]:
+    """Yield containers on GPU instances whose host image is left to SageMaker."""
+    for one in running(deployment):
+        cuda = _cuda(deployment, one.container)
+        if cuda is None or one.variant.host_image is not None:
+            continue
+        for path, name in one.variant.instance_types:
+            kind = instance(name)
+            if kind is not None and kind.accelerator_kind == "gpu":
+                yield one, path, kind, cuda
+
+
+def _cuda(deployment: Deployment, container: Container) -> Cuda | None:
+    known = release(deployment, container)
+    if known is not None and known.release.cuda:
+        major, minor = re.findall(r"\d+", known.release.cuda)[:2]
+        return (int(major), int(minor))
+    parts = image(container)
+    return parts.cuda if parts and known is None else None
+
+
+def _host_cuda(one: Running) -> Cuda | None:
+    host = host_images().get(literal(one.variant.host_image) or "")
+    if host is None or host.cuda is None:
+        return None
+    major, minor = host.cuda.split(".")
+    return (int(major), int(minor))
+
+
+def _host_image_for(cuda: Cuda) -> str:
+    generation = "4-1" if cuda >= (13, 0) else "3-1"
+    return next(name for name in host_images() if name.endswith(f"gpu-{generation}"))

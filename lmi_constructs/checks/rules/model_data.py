@@ -1,0 +1,245 @@
+"""Where the weights come from."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from lmi_constructs.checks.deployment import S3DataSource
+from lmi_constructs.checks.examples import REMOVED, Example
+from lmi_constructs.checks.rules.base import Rule
+from lmi_constructs.checks.rules.common import containers, environment, release, running
+from lmi_constructs.checks.values import UNKNOWN, Text, head, literal, shown, split, tail
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lmi_constructs.checks.deployment import Container, Deployment, Resource
+    from lmi_constructs.findings import Finding
+
+_CONTAINER: Final = "Model/Properties/PrimaryContainer"
+_SOURCE: Final = f"{_CONTAINER}/ModelDataSource/S3DataSource"
+_BOTOCORE: Final = "botocore 1.44.8 sagemaker 2017-07-24 "
+
+
+def _sources(deployment: Deployment) -> Iterator[tuple[Resource, Container, S3DataSource]]:
+    for resource, container in containers(deployment):
+        if isinstance(container.s3_data_source, S3DataSource):
+            yield resource, container, container.s3_data_source
+
+
+class PrefixWithoutSlash(Rule):
+    """LMI020."""
+
+    id = "LMI020"
+    title = "an S3 prefix must end in exactly one slash"
+    why = "SageMaker does not take it as the folder of the model, so nothing can be loaded"
+    fix = "end S3Uri in exactly one '/'"
+    source = _BOTOCORE + "S3ModelDataSource.S3DataType"
+    failing = Example({f"{_SOURCE}/S3Uri": "s3://example-models/llama"})
+    passing = Example({f"{_SOURCE}/S3Uri": {"Fn::Sub": "s3://example-models/llama/"}})
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield prefixes without a slash at the end, or with more than one."""
+        for resource, _, source in _sources(deployment):
+            end = tail(source.uri)
+            if source.data_type != "S3Prefix" or not end:
+                continue
+            if not end.endswith("/") or end.endswith("//"):
+                message = f"the prefix {shown(source.uri)!r} does not end in exactly one '/'"
+                yield self.found(resource, f"{source.path}/S3Uri", message)
+
+
+class PrefixWithOddSegments(Rule):
+    """LMI021."""
+
+    id = "LMI021"
+    title = "an S3 prefix with empty or relative path parts"
+    severity = "warning"
+    why = "S3 knows no folders: such a key is another one than it seems, and the files are missed"
+    fix = "write the prefix without '//', './' and '../'"
+    source = _BOTOCORE + "S3ModelDataSource.CompressionType"
+    failing = Example({f"{_SOURCE}/S3Uri": "s3://example-models//llama/"})
+    passing = Example({f"{_SOURCE}/S3Uri": "s3://example-models/llama/"})
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield prefixes with `//`, `.` or `..` inside."""
+        for resource, _, source in _sources(deployment):
+            fields = split(source.uri, "/")
+            inner = fields[3:-1] if fields and str(fields[0]) in ("s3:", "https:") else ()
+            if any(field in ("", ".", "..") for field in inner) and not (
+                tail(source.uri).endswith("//") and inner.count("") == 1
+            ):
+                message = f"the address {shown(source.uri)!r} has empty or relative path parts"
+                yield self.found(resource, f"{source.path}/S3Uri", message)
+
+
+class CompressedPrefix(Rule):
+    """LMI022."""
+
+    id = "LMI022"
+    title = "a prefix cannot be compressed"
+    why = "Gzip is for one object; CreateModel has no meaning for a compressed prefix"
+    fix = "use CompressionType None with S3Prefix, or S3Object with one .tar.gz"
+    source = "https://github.com/aws/aws-cdk/pull/30949"
+    failing = Example({f"{_SOURCE}/CompressionType": "Gzip"})
+    passing = Example(
+        {
+            f"{_SOURCE}/CompressionType": "Gzip",
+            f"{_SOURCE}/S3DataType": "S3Object",
+            f"{_SOURCE}/S3Uri": "s3://example-models/llama/model.tar.gz",
+        }
+    )
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield prefixes said to be compressed."""
+        for resource, _, source in _sources(deployment):
+            if source.data_type == "S3Prefix" and source.compression == "Gzip":
+                message = "S3DataType is S3Prefix and CompressionType is Gzip"
+                yield self.found(resource, f"{source.path}/CompressionType", message)
+
+
+class TwoModelDataLocations(Rule):
+    """LMI023."""
+
+    id = "LMI023"
+    title = "two places for the model data"
+    why = "CreateModel takes either ModelDataUrl or ModelDataSource"
+    fix = "keep ModelDataSource and remove ModelDataUrl"
+    source = _BOTOCORE + "ContainerDefinition"
+    failing = Example({f"{_CONTAINER}/ModelDataUrl": "s3://example-models/llama/model.tar.gz"})
+    passing = Example(
+        {
+            f"{_CONTAINER}/ModelDataUrl": "s3://example-models/llama/model.tar.gz",
+            f"{_CONTAINER}/ModelDataSource": REMOVED,
+        }
+    )
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield containers with both."""
+        for resource, container in containers(deployment):
+            url = container.model_data_url
+            if url is not None and url is not UNKNOWN and container.s3_data_source is not None:
+                path = f"{container.path}/ModelDataUrl"
+                yield self.found(resource, path, "ModelDataUrl and ModelDataSource are both set")
+
+
+class ArchiveExpected(Rule):
+    """LMI024."""
+
+    id = "LMI024"
+    title = "ModelDataUrl is no .tar.gz archive"
+    why = "ModelDataUrl means one gzip-compressed tar archive; a prefix is not found"
+    fix = (
+        "give a prefix as ModelDataSource.S3DataSource with S3Prefix and CompressionType None,"
+        " which also needs no unpacking"
+    )
+    source = _BOTOCORE + "ContainerDefinition.ModelDataUrl"
+    failing = Example(
+        {
+            f"{_CONTAINER}/ModelDataUrl": "https://s3.us-east-1.amazonaws.com/example-models/llama/",
+            f"{_CONTAINER}/ModelDataSource": REMOVED,
+        }
+    )
+    passing = TwoModelDataLocations.passing
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield addresses that end otherwise."""
+        for resource, container in containers(deployment):
+            end = tail(container.model_data_url)
+            if not end or container.mode not in (None, "SingleModel"):
+                continue
+            if not end.endswith((".tar.gz", ".tgz")):
+                name = "ArtifactUrl" if "Specification" in container.path else "ModelDataUrl"
+                message = f"{name} {shown(container.model_data_url)!r} is no .tar.gz archive"
+                yield self.found(resource, f"{container.path}/{name}", message)
+
+
+class IncompleteDataSource(Rule):
+    """LMI025."""
+
+    id = "LMI025"
+    title = "the S3 data source is incomplete or no S3 address"
+    why = "CreateModel refuses it"
+    fix = "give S3Uri (s3://bucket/prefix/), S3DataType and CompressionType"
+    source = _BOTOCORE + "S3ModelDataSource"
+    failing = Example({f"{_SOURCE}/CompressionType": REMOVED})
+    passing = Example({f"{_SOURCE}/CompressionType": {"Fn::Sub": "None"}})
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield missing fields and addresses of another form."""
+        for resource, _, source in _sources(deployment):
+            fields = (
+                ("S3Uri", source.uri),
+                ("S3DataType", source.data_type),
+                ("CompressionType", source.compression),
+            )
+            for name, value in fields:
+                if value is None:
+                    message = f"S3DataSource has no {name}"
+                    yield self.found(resource, f"{source.path}/{name}", message)
+            if not _may_be_s3_address(source.uri):
+                message = f"{shown(source.uri)!r} is no S3 address"
+                yield self.found(resource, f"{source.path}/S3Uri", message)
+
+
+class DataSourceNotSupported(Rule):
+    """LMI026."""
+
+    id = "LMI026"
+    title = "ModelDataSource on an endpoint that cannot have it"
+    why = "it cannot be combined with serverless or multi-model endpoints"
+    fix = "use a real-time variant with an instance type and one model a container"
+    source = _BOTOCORE + "ContainerDefinition.ModelDataSource"
+    failing = Example({f"{_CONTAINER}/Mode": "MultiModel"})
+    passing = Example({f"{_CONTAINER}/Mode": "SingleModel"})
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield multi-model containers and serverless variants with a data source."""
+        for resource, container, source in _sources(deployment):
+            if container.mode == "MultiModel":
+                message = "ModelDataSource is set on a multi-model container"
+                yield self.found(resource, source.path, message)
+        for one in running(deployment):
+            if one.variant.serverless and one.container.s3_data_source is not None:
+                message = "a model with ModelDataSource runs on a serverless variant"
+                yield self.found(one.config, f"{one.variant.path}/ServerlessConfig", message)
+
+
+class NothingToServe(Rule):
+    """LMI028."""
+
+    id = "LMI028"
+    title = "no model is named"
+    severity = "warning"
+    why = "the container finds nothing in /opt/ml/model and no id to download"
+    fix = "give ModelDataSource with an S3 prefix, or HF_MODEL_ID"
+    source = (
+        "deepjavalibrary/djl-serving@d21927c4:serving/src/main/java/ai/djl/serving/ModelStore.java"
+    )
+    failing = Example({f"{_CONTAINER}/ModelDataSource": REMOVED})
+    passing = Example(
+        {
+            f"{_CONTAINER}/ModelDataSource": REMOVED,
+            f"{_CONTAINER}/Environment/HF_MODEL_ID": "Qwen/Qwen3-8B",
+            "Model/Properties/EnableNetworkIsolation": False,
+        }
+    )
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield LMI containers without data and without an id."""
+        for resource, container in containers(deployment):
+            if container.environment is UNKNOWN or release(deployment, container) is None:
+                continue
+            given = (container.model_data_url, container.s3_data_source, container.model_package)
+            named = {"HF_MODEL_ID", "OPTION_MODEL_ID", "SERVING_LOAD_MODELS", "OPTION_MODEL"}
+            if given == (None, None, None) and not named & set(environment(container)):
+                yield self.found(resource, container.path, "no model data and no model id is given")
+
+
+def _may_be_s3_address(uri: object) -> bool:
+    known = literal(uri)
+    if known is not None:
+        return bool(re.match(r"(https|s3)://[^/]+/?", known))
+    beginning = head(uri)
+    return not isinstance(uri, Text) or not beginning or "://" in beginning or len(beginning) < 9

@@ -1,0 +1,296 @@
+"""Autoscaling of variants and components."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from lmi_constructs.checks.examples import Example
+from lmi_constructs.checks.rules.base import Rule
+from lmi_constructs.checks.rules.common import (
+    Scaled,
+    config_of,
+    lacks_variant,
+    scaled,
+    variant_of,
+)
+from lmi_constructs.checks.values import literal, number, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lmi_constructs.checks.deployment import (
+        Deployment,
+        Resource,
+        ScalableTarget,
+        ScalingPolicy,
+    )
+    from lmi_constructs.findings import Finding
+
+VARIANT: Final = "sagemaker:variant:DesiredInstanceCount"
+COMPONENT: Final = "sagemaker:inference-component:DesiredCopyCount"
+_SERVERLESS: Final = "sagemaker:variant:DesiredProvisionedConcurrency"
+_DIMENSIONS: Final = {
+    "SageMakerVariantInvocationsPerInstance": VARIANT,
+    "SageMakerVariantConcurrentRequestsPerModelHighResolution": VARIANT,
+    "SageMakerInferenceComponentInvocationsPerCopy": COMPONENT,
+    "SageMakerInferenceComponentConcurrentRequestsPerCopyHighResolution": COMPONENT,
+    "SageMakerVariantProvisionedConcurrencyUtilization": _SERVERLESS,
+}
+_KINDS: Final = {VARIANT: "variant", _SERVERLESS: "variant", COMPONENT: "inference-component"}
+_DEFINE: Final = (
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-add-code-define.html"
+)
+_ZERO: Final = (
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-zero-instances.html"
+)
+_ASYNC: Final = "https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-monitor.html"
+_METRIC: Final = (
+    "Policy/Properties/TargetTrackingScalingPolicyConfiguration/PredefinedMetricSpecification"
+    "/PredefinedMetricType"
+)
+_GOOD: Final = Example(base="scaled")
+
+
+class MetricOfAnotherDimension(Rule):
+    """LMI080."""
+
+    id = "LMI080"
+    title = "the scaling metric does not belong to what is scaled"
+    why = "the metric has no data for it, so nothing ever scales"
+    fix = "use a SageMakerVariant... metric for instances and a SageMakerInferenceComponent... for copies"
+    source = _DEFINE
+    failing = Example(
+        {_METRIC: "SageMakerInferenceComponentConcurrentRequestsPerCopyHighResolution"},
+        base="scaled",
+    )
+    passing = Example({_METRIC: "SageMakerVariantInvocationsPerInstance"}, base="scaled")
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield metrics, dimensions and resource ids that do not belong together."""
+        for policy in deployment.scaling_policies:
+            target = target_of(deployment, policy)
+            dimension = literal(policy.dimension or (target.dimension if target else None))
+            metric = literal(policy.predefined_metric) or ""
+            meant = _DIMENSIONS.get(metric, dimension)
+            if dimension in _KINDS and meant != dimension:
+                message = f"{metric} is for {meant}, scaled is {dimension}"
+                path = (
+                    "TargetTrackingScalingPolicyConfiguration/PredefinedMetricSpecification"
+                    "/PredefinedMetricType"
+                )
+                yield self.found(policy, path, message)
+        for one in deployment.scalable_targets:
+            thing, kind = (
+                scaled(deployment, one.resource_id),
+                _KINDS.get(literal(one.dimension) or ""),
+            )
+            if thing and kind and thing.kind != kind:
+                message = f"{shown(one.resource_id)!r} does not belong to {shown(one.dimension)}"
+                yield self.found(one, "ScalableDimension", message)
+
+
+class ScaledVariantMissing(Rule):
+    """LMI081."""
+
+    id = "LMI081"
+    title = "the scaled variant does not exist"
+    why = "the scalable target cannot be registered: the endpoint has no such variant"
+    fix = "write the VariantName of the endpoint configuration into ResourceId"
+    source = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_RegisterScalableTarget.html"
+    failing = Example(
+        {
+            "Target/Properties/ResourceId": {
+                "Fn::Sub": "endpoint/${Endpoint.EndpointName}/variant/Primary"
+            }
+        },
+        base="scaled",
+    )
+    passing = _GOOD
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield targets that name no variant of their endpoint."""
+        for target in deployment.scalable_targets:
+            thing = scaled(deployment, target.resource_id)
+            config = config_of(deployment, thing.endpoint) if thing else None
+            if thing and lacks_variant(config, thing.variant) and config:
+                names = ", ".join(shown(one.name) for one in config.variants)
+                message = f"the endpoint has no variant {shown(thing.variant)!r}, only {names}"
+                yield self.found(target, "ResourceId", message)
+
+
+class CreatedTooEarly(Rule):
+    """LMI082."""
+
+    id = "LMI082"
+    title = "created before what it names"
+    why = (
+        "CloudFormation creates both at once, since a literal name is no reference, and what is"
+        " named does not exist yet"
+    )
+    fix = "refer to it with Fn::GetAtt, or add DependsOn"
+    source = _ZERO
+    failing = Example(
+        {
+            "Endpoint/Properties/EndpointName": "llama",
+            "Target/Properties/ResourceId": "endpoint/llama/variant/AllTraffic",
+        },
+        base="scaled",
+    )
+    passing = Example(
+        {
+            "Endpoint/Properties/EndpointName": "llama",
+            "Target/Properties/ResourceId": "endpoint/llama/variant/AllTraffic",
+            "Target/DependsOn": "Endpoint",
+        },
+        base="scaled",
+    )
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield resources that name another of the same template without waiting for it."""
+        for resource, path, named in _names(deployment):
+            if named is None or named.template != resource.template:
+                continue
+            if not deployment.depends(resource, named.key):
+                message = f"it names {named.logical_id} and does not wait for it"
+                yield self.found(
+                    resource,
+                    path,
+                    message,
+                    fix=f"add DependsOn: {named.logical_id}, or use Fn::GetAtt",
+                )
+
+
+class ImpossibleCapacity(Rule):
+    """LMI083."""
+
+    id = "LMI083"
+    title = "the capacity cannot be scaled so"
+    why = "the endpoint is refused, or sleeps and never wakes"
+    fix = "use MinCapacity 1 for a variant; scale to zero with inference components"
+    source = _ZERO
+    failing = Example({"Target/Properties/MinCapacity": 0}, base="scaled")
+    passing = Example(base="components")
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield zero without a way back, reversed bounds, and types that do not scale."""
+        for target in deployment.scalable_targets:
+            thing = scaled(deployment, target.resource_id)
+            if thing is None:
+                continue
+            least, most = number(target.minimum), number(target.maximum)
+            if least is not None and most is not None and least > most:
+                message = f"MinCapacity {least} is above MaxCapacity {most}"
+                yield self.found(target, "MinCapacity", message, fix="swap the two")
+            if least == 0:
+                yield from self._zero(deployment, target, thing)
+            variant = variant_of(config_of(deployment, thing.endpoint), thing.variant)
+            name = literal(variant.instance_type) if variant else None
+            if name and name.startswith("ml.t"):
+                message = f"burstable instances such as {name} cannot be scaled"
+                fix = "use another instance type"
+                yield self.found(target, "ResourceId", message, fix=fix)
+
+    def _zero(
+        self, deployment: Deployment, target: ScalableTarget, thing: Scaled
+    ) -> Iterator[Finding]:
+        metrics = _watched(deployment)
+        if thing.kind == "variant":
+            config = config_of(deployment, thing.endpoint)
+            if config is None:
+                return
+            if config.asynchronous is False and all(one.model for one in config.variants):
+                message = "MinCapacity is 0 for a variant of a real-time endpoint"
+                yield self.found(target, "MinCapacity", message)
+            elif config.asynchronous is True and "HasBacklogWithoutCapacity" not in metrics:
+                message = "MinCapacity is 0 and nothing watches HasBacklogWithoutCapacity"
+                fix = "add a step policy with an alarm on HasBacklogWithoutCapacity >= 1"
+                yield self.found(
+                    target, "MinCapacity", message, fix=fix, severity="warning", source=_ASYNC
+                )
+        elif thing.component and "NoCapacityInvocationFailures" not in metrics:
+            message = "MinCapacity is 0 and nothing watches NoCapacityInvocationFailures"
+            fix = (
+                "add a step policy (+1) with an alarm on NoCapacityInvocationFailures >= 1 of the"
+                " component"
+            )
+            yield self.found(target, "MinCapacity", message, fix=fix)
+
+
+class MetricWithoutMeaning(Rule):
+    """LMI084."""
+
+    id = "LMI084"
+    title = "the scaling metric never says what is needed"
+    why = "the endpoint does not publish it, or it does not follow the load"
+    fix = "scale on concurrent requests; on ApproximateBacklogSizePerInstance for async endpoints"
+    source = _ASYNC
+    failing = Example(
+        {
+            _METRIC: "SageMakerVariantInvocationsPerInstance",
+            "Config/Properties/AsyncInferenceConfig": {
+                "OutputConfig": {"S3OutputPath": "s3://example-models/llama/out/"}
+            },
+        },
+        base="scaled",
+    )
+    passing = Example(base="asynchronous")
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield metrics that this kind of endpoint does not publish, and GPU utilisation."""
+        for policy in deployment.scaling_policies:
+            target = target_of(deployment, policy)
+            resource_id = policy.resource_id or (target.resource_id if target else None)
+            thing = scaled(deployment, resource_id)
+            config = config_of(deployment, thing.endpoint) if thing else None
+            metric = policy.predefined_metric
+            if config and config.asynchronous is True and metric == _INVOCATIONS:
+                message = "async endpoints do not publish InvocationsPerInstance"
+                yield self.found(policy, "TargetTrackingScalingPolicyConfiguration", message)
+            custom = literal(policy.metric.metric_name) if policy.metric else None
+            if policy.metric and custom in ("GPUUtilization", "GPUMemoryUtilization"):
+                message = f"{custom} is near its maximum with a single request"
+                yield self.found(
+                    policy,
+                    f"{policy.metric.path}/MetricName",
+                    message,
+                    severity="warning",
+                    source="https://github.com/bentoml/Yatai/issues/500",
+                )
+
+
+_INVOCATIONS: Final = "SageMakerVariantInvocationsPerInstance"
+
+
+def target_of(deployment: Deployment, policy: ScalingPolicy) -> ScalableTarget | None:
+    """Return the scalable target of a policy, if it is one of the deployment."""
+    for target in deployment.scalable_targets:
+        if target.key == policy.target:
+            return target
+        named = policy.resource_id is not None and policy.resource_id == target.resource_id
+        if named and policy.dimension in (None, target.dimension):
+            return target
+    return None
+
+
+def _names(deployment: Deployment) -> Iterator[tuple[Resource, str, Resource | None]]:
+    """Yield what names another resource that must exist first."""
+    for config in deployment.endpoint_configs:
+        for variant in (*config.variants, *config.shadow_variants):
+            yield config, f"{variant.path}/ModelName", deployment.model(variant.model)
+    for endpoint in deployment.endpoints:
+        yield endpoint, "EndpointConfigName", deployment.endpoint_config(endpoint.config)
+    for component in deployment.components:
+        yield component, "EndpointName", deployment.endpoint(component.endpoint)
+        for one in component.specifications:
+            yield component, f"{one.path}/ModelName", deployment.model(one.model)
+    for target in deployment.scalable_targets:
+        thing = scaled(deployment, target.resource_id)
+        yield target, "ResourceId", (thing.endpoint or thing.component) if thing else None
+    for policy in deployment.scaling_policies:
+        yield policy, "ResourceId", None if policy.target else target_of(deployment, policy)
+
+
+def _watched(deployment: Deployment) -> set[str]:
+    return {
+        literal(metric.metric_name) or "" for alarm in deployment.alarms for metric in alarm.metrics
+    }

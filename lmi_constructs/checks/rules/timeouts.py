@@ -1,0 +1,145 @@
+"""Time-outs of starting."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from lmi_constructs.checks.examples import REMOVED, Example
+from lmi_constructs.checks.rules.base import Rule
+from lmi_constructs.checks.rules.common import environment, release, running, variants
+from lmi_constructs.checks.values import UNKNOWN, Number, as_number, number
+from lmi_constructs.facts.limits import limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lmi_constructs.checks.deployment import (
+        ComponentSpecification,
+        Container,
+        Deployment,
+        Resource,
+        Variant,
+    )
+    from lmi_constructs.findings import Finding
+
+_VARIANT: Final = "Config/Properties/ProductionVariants/0"
+_HEALTH: Final = "ContainerStartupHealthCheckTimeoutInSeconds"
+_DOWNLOAD: Final = "ModelDataDownloadTimeoutInSeconds"
+_MODEL_LOADING_SECONDS: Final = 1800
+"""LMI's own default (deepjavalibrary/djl-serving: serving/docs/lmi configurations.md)."""
+
+
+class _OutOfRange(Rule):
+    """A time-out outside its bounds."""
+
+    limit: ClassVar[str]
+    property_name: ClassVar[str]
+    why = "CreateEndpointConfig refuses the value"
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield values that the API does not take."""
+        bounds = limits()[self.limit]
+        for resource, path, owner in _owners(deployment):
+            seconds = number(getattr(owner, self.limit, None))
+            if seconds is not None and not bounds.allows(seconds):
+                message = f"{self.property_name} is {seconds}, allowed are {bounds}"
+                yield self.found(resource, f"{path}/{self.property_name}", message)
+
+
+class HealthCheckTimeoutOutOfRange(_OutOfRange):
+    """LMI060."""
+
+    id = "LMI060"
+    title = "the start-up health-check time-out is out of range"
+    fix = "use 60 to 3600 seconds; what takes longer must load from S3 or be smaller"
+    limit = "health_check_timeout"
+    property_name = _HEALTH
+    source = "botocore 1.44.8 sagemaker 2017-07-24 " + _HEALTH
+    failing = Example({f"{_VARIANT}/{_HEALTH}": 5400})
+    passing = Example({f"{_VARIANT}/{_HEALTH}": 3600})
+
+
+class DownloadTimeoutOutOfRange(_OutOfRange):
+    """LMI061."""
+
+    id = "LMI061"
+    title = "the model download time-out is out of range"
+    fix = "use 60 to 3600 seconds"
+    limit = "download_timeout"
+    property_name = _DOWNLOAD
+    source = "botocore 1.44.8 sagemaker 2017-07-24 " + _DOWNLOAD
+    failing = Example({f"{_VARIANT}/{_DOWNLOAD}": 30})
+    passing = Example({f"{_VARIANT}/{_DOWNLOAD}": "3600"})
+
+
+class ProvisionTimeoutOutOfRange(_OutOfRange):
+    """LMI064."""
+
+    id = "LMI064"
+    title = "the provision time-out is out of range"
+    fix = "use 300 to 3600 seconds"
+    limit = "provision_timeout"
+    property_name = "VariantInstanceProvisionTimeoutInSeconds"
+    source = "botocore 1.44.8 sagemaker 2017-07-24 VariantInstanceProvisionTimeoutInSeconds"
+    failing = Example({f"{_VARIANT}/VariantInstanceProvisionTimeoutInSeconds": 60})
+    passing = Example({f"{_VARIANT}/VariantInstanceProvisionTimeoutInSeconds": 600})
+
+
+class KilledBeforeLoaded(Rule):
+    """LMI062."""
+
+    id = "LMI062"
+    title = "SageMaker gives up before the container does"
+    severity = "warning"
+    why = (
+        "SageMaker stops a container that does not answer its health check in time, though it may"
+        " still be loading the model"
+    )
+    fix = f"set {_HEALTH} to at least the container's own model-loading time-out"
+    source = "https://github.com/aws/amazon-sagemaker-examples/issues/3432"
+    failing = Example({f"{_VARIANT}/{_HEALTH}": REMOVED})
+    passing = Example(
+        {
+            f"{_VARIANT}/{_HEALTH}": 900,
+            "Model/Properties/PrimaryContainer/Environment/OPTION_MODEL_LOADING_TIMEOUT": "900",
+        }
+    )
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield health-check time-outs that are missing or shorter than the loading time-out."""
+        for one in running(deployment):
+            if release(deployment, one.container) is None or one.variant.serverless:
+                continue
+            resource: Resource = one.config
+            path, health = one.variant.path, one.variant.health_check_timeout
+            if one.component and one.specification and health is None:
+                resource, path = one.component, f"{one.specification.path}/StartupParameters"
+                health = one.specification.health_check_timeout
+            loading = number(_loading_timeout(one.container))
+            if health is None:
+                message = "no start-up health-check time-out is set; the default is short for LLMs"
+            elif loading is not None and (number(health) or loading) < loading:
+                message = f"the health check ends after {health} s, loading only after {loading} s"
+            else:
+                continue
+            yield self.found(resource, f"{path}/{_HEALTH}", message)
+
+
+def _owners(
+    deployment: Deployment,
+) -> Iterator[tuple[Resource, str, Variant | ComponentSpecification]]:
+    for config, variant in variants(deployment):
+        yield config, variant.path, variant
+    for component in deployment.components:
+        for one in component.specifications:
+            yield component, f"{one.path}/StartupParameters", one
+
+
+def _loading_timeout(container: Container) -> Number | None:
+    if container.environment is UNKNOWN:
+        return UNKNOWN
+    known = environment(container)
+    for name in ("SAGEMAKER_STARTUP_TIMEOUT", "OPTION_MODEL_LOADING_TIMEOUT"):
+        if name in known:
+            return as_number(known[name])
+    return _MODEL_LOADING_SECONDS

@@ -1,0 +1,236 @@
+"""Updates of an endpoint in service."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from lmi_constructs.checks.deployment import UpdatePolicy
+from lmi_constructs.checks.examples import REMOVED, Example
+from lmi_constructs.checks.rules.base import Rule
+from lmi_constructs.checks.rules.common import config_of, count_of, scaled
+from lmi_constructs.checks.values import literal, number
+from lmi_constructs.facts.limits import limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lmi_constructs.checks.deployment import Capacity, Deployment, Endpoint
+    from lmi_constructs.findings import Finding
+
+_BOTOCORE: Final = "botocore 1.44.8 sagemaker 2017-07-24 "
+_EXCLUSIONS: Final = (
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-exclusions.html"
+)
+_POLICY: Final = "Endpoint/Properties/DeploymentConfig"
+_FOUR: Final = {"Config/Properties/ProductionVariants/0/InitialInstanceCount": 4}
+
+
+def _rolling(percent: int) -> dict[str, Any]:
+    return {
+        "MaximumBatchSize": {"Type": "CAPACITY_PERCENT", "Value": percent},
+        "WaitIntervalInSeconds": 120,
+    }
+
+
+def _canary(percent: int) -> dict[str, Any]:
+    return {
+        "TrafficRoutingConfiguration": {
+            "Type": "CANARY",
+            "CanarySize": {"Type": "CAPACITY_PERCENT", "Value": percent},
+            "WaitIntervalInSeconds": 300,
+        }
+    }
+
+
+_PASSING: Final = Example({**_FOUR, f"{_POLICY}/RollingUpdatePolicy": _rolling(25)})
+
+
+def _policies(deployment: Deployment) -> Iterator[tuple[Endpoint, UpdatePolicy]]:
+    for endpoint in deployment.endpoints:
+        if isinstance(endpoint.update_policy, UpdatePolicy):
+            yield endpoint, endpoint.update_policy
+
+
+class PolicyNotUsable(Rule):
+    """LMI070."""
+
+    id = "LMI070"
+    title = "the update policy cannot be used here"
+    why = "CreateEndpoint takes one policy, and rolling updates only for one real-time variant"
+    fix = "keep one of BlueGreenUpdatePolicy and RollingUpdatePolicy"
+    source = _EXCLUSIONS
+    failing = Example(
+        {
+            **_FOUR,
+            f"{_POLICY}/RollingUpdatePolicy": _rolling(25),
+            f"{_POLICY}/BlueGreenUpdatePolicy": _canary(25),
+        }
+    )
+    passing = _PASSING
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield both policies at once, and rolling updates of several variants."""
+        for endpoint, policy in _policies(deployment):
+            config = config_of(deployment, endpoint)
+            if policy.blue_green and policy.rolling:
+                message = "BlueGreenUpdatePolicy and RollingUpdatePolicy are both set"
+                yield self.found(endpoint, "DeploymentConfig", message)
+            elif policy.rolling and config and len(config.variants) > 1:
+                message = (
+                    f"RollingUpdatePolicy is for one variant, there are {len(config.variants)}"
+                )
+                fix = "use a blue/green policy with several variants"
+                path = "DeploymentConfig/RollingUpdatePolicy"
+                yield self.found(endpoint, path, message, fix=fix)
+
+
+class StepOutOfRange(Rule):
+    """LMI071."""
+
+    id = "LMI071"
+    title = "a step or time of the update is out of range"
+    why = "CreateEndpoint refuses the value"
+    fix = (
+        "canary at most 50 %, linear steps 10 to 50 %, rolling batches 5 to 50 %, waits at most"
+        " 3600 s, the whole 600 to 28800 s and more than its waits"
+    )
+    source = _BOTOCORE + "BlueGreenUpdatePolicy, RollingUpdatePolicy"
+    failing = Example({**_FOUR, f"{_POLICY}/BlueGreenUpdatePolicy": _canary(80)})
+    passing = Example({**_FOUR, f"{_POLICY}/BlueGreenUpdatePolicy": _canary(25)})
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield sizes and times that the API does not take."""
+        for endpoint, policy in _policies(deployment):
+            sizes = (
+                ("capacity_percent_canary", policy.canary),
+                ("capacity_percent_linear", policy.linear),
+                ("capacity_percent_rolling", policy.batch),
+            )
+            for name, size in sizes:
+                percent = number(size.value) if size and size.kind == "CAPACITY_PERCENT" else None
+                if size and percent is not None and not limits()[name].allows(percent):
+                    message = f"the step is {percent} %, allowed are {limits()[name]}"
+                    yield self.found(endpoint, f"{size.path}/Value", message)
+            yield from self._times(endpoint, policy)
+
+    def _times(self, endpoint: Endpoint, policy: UpdatePolicy) -> Iterator[Finding]:
+        waits = [number(policy.wait_seconds), number(policy.termination_wait_seconds)]
+        known = [wait for wait in waits if wait is not None]
+        longest = number(policy.longest_seconds)
+        for wait in known:
+            if not limits()["update_wait"].allows(wait):
+                message = f"a wait is {wait} s, allowed are {limits()['update_wait']}"
+                yield self.found(endpoint, "DeploymentConfig", message)
+        if longest is None:
+            return
+        if not limits()["update_execution"].allows(longest):
+            message = f"the whole is {longest} s, allowed are {limits()['update_execution']}"
+            yield self.found(endpoint, "DeploymentConfig", message)
+        elif longest <= sum(known):
+            message = f"the whole ends after {longest} s, its waits alone take {sum(known)} s"
+            yield self.found(endpoint, "DeploymentConfig", message)
+
+
+class StepBelowOneInstance(Rule):
+    """LMI072."""
+
+    id = "LMI072"
+    title = "a step of the update is no whole instance"
+    severity = "warning"
+    why = "with so few instances the step is less than one instance, or all of them at once"
+    fix = "use ALL_AT_ONCE with one instance, or more instances"
+    source = _BOTOCORE + "TrafficRoutingConfig.CanarySize"
+    failing = Example({f"{_POLICY}/RollingUpdatePolicy": _rolling(25)})
+    passing = _PASSING
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield steps on a single instance, and steps of more than half of the instances."""
+        for endpoint, policy in _policies(deployment):
+            config = config_of(deployment, endpoint)
+            counts = (
+                [number(one.initial_instance_count) for one in config.variants] if config else []
+            )
+            steps = [step for step in (policy.canary, policy.linear, policy.batch) if step]
+            count = counts[0] if len(counts) == 1 else None
+            for step in steps if count is not None else ():
+                if count is not None and _is_no_step(step, count):
+                    message = f"{_spoken(step)} of {count} instance{'s' if count > 1 else ''}"
+                    yield self.found(endpoint, step.path, message)
+
+
+class RollbackAlarmCycle(Rule):
+    """LMI073."""
+
+    id = "LMI073"
+    title = "the endpoint and its rollback alarm need each other"
+    why = "CloudFormation refuses the template: circular dependency"
+    fix = "give the alarm a name and write that name as a string in AutoRollbackConfiguration"
+    source = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/troubleshooting.html"
+    failing = Example(
+        {f"{_POLICY}/AutoRollbackConfiguration": {"Alarms": [{"AlarmName": {"Ref": "Latency"}}]}},
+        base="scaled",
+    )
+    passing = Example(
+        {
+            f"{_POLICY}/AutoRollbackConfiguration": {"Alarms": [{"AlarmName": "llama-latency"}]},
+            "Latency/Properties/AlarmName": "llama-latency",
+        },
+        base="scaled",
+    )
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield alarms that wait for the endpoint which waits for them."""
+        for endpoint, policy in _policies(deployment):
+            for index, name in enumerate(policy.alarms):
+                alarm = deployment.alarm(name)
+                if (
+                    alarm is not None
+                    and deployment.depends(endpoint, alarm.key)
+                    and deployment.depends(alarm, endpoint.key)
+                ):
+                    path = f"DeploymentConfig/AutoRollbackConfiguration/Alarms/{index}/AlarmName"
+                    message = f"the alarm {alarm.logical_id} refers to this endpoint"
+                    yield self.found(endpoint, path, message)
+
+
+class CapacityLostOnUpdate(Rule):
+    """LMI074."""
+
+    id = "LMI074"
+    title = "an update takes the scaled capacity away"
+    severity = "warning"
+    why = (
+        "an update starts again with InitialInstanceCount, whatever autoscaling had chosen, so a"
+        " busy endpoint is suddenly too small"
+    )
+    fix = "set RetainAllVariantProperties to true on the endpoint"
+    source = _BOTOCORE + "UpdateEndpointInput.RetainAllVariantProperties"
+    failing = Example({"Endpoint/Properties/RetainAllVariantProperties": REMOVED}, base="scaled")
+    passing = Example(base="scaled")
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield scaled endpoints that do not retain their variants' properties."""
+        seen = set()
+        for target in deployment.scalable_targets:
+            thing = scaled(deployment, target.resource_id)
+            endpoint = thing.endpoint if thing else None
+            if endpoint is None or endpoint.key in seen:
+                continue
+            seen.add(endpoint.key)
+            if endpoint.retains_variant_properties in (None, False):
+                message = "the endpoint is scaled and does not retain its variants' properties"
+                yield self.found(endpoint, "RetainAllVariantProperties", message)
+
+
+def _is_no_step(step: Capacity, count: float) -> bool:
+    size, kind = number(step.value), literal(step.kind)
+    if count <= 1:
+        return True
+    if size is None:
+        return False
+    return size * 2 > count if kind == "INSTANCE_COUNT" else False
+
+
+def _spoken(step: Capacity) -> str:
+    unit = " %" if step.kind == "CAPACITY_PERCENT" else " instance(s)"
+    return f"the step is {count_of(step.value, 1)}{unit}"

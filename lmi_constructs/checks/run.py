@@ -1,0 +1,82 @@
+"""Running the rules over a deployment, a template or a cloud assembly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from lmi_constructs.checks.deployment import Deployment, Facts
+from lmi_constructs.checks.rules import all_rules
+from lmi_constructs.checks.rules.base import with_severity
+from lmi_constructs.checks.template import TemplateSource, read_deployment, read_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from lmi_constructs.findings import Finding
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """How to check.
+
+    Attributes:
+        rules_off: Ids of rules not to report.
+        raised: Ids of rules whose warnings count as errors.
+        facts: What the user knows better than the library.
+    """
+
+    rules_off: frozenset[str] = frozenset()
+    raised: frozenset[str] = frozenset()
+    facts: Facts = field(default_factory=Facts)
+
+
+def check(deployment: Deployment, options: CheckOptions | None = None) -> tuple[Finding, ...]:
+    """Return everything that the rules find in a deployment, errors first.
+
+    Args:
+        deployment: What will be created.
+        options: Rules off and severities raised; its facts are those of the deployment.
+    """
+    chosen = options or CheckOptions()
+    found: dict[Finding, None] = {}
+    for rule in all_rules():
+        if rule.id not in chosen.rules_off:
+            found.update(dict.fromkeys(rule.check(deployment)))
+    raised = (
+        with_severity(finding, "error") if finding.rule in chosen.raised else finding
+        for finding in found
+    )
+    return tuple(sorted(raised, key=lambda finding: finding.severity))
+
+
+def check_sources(
+    sources: Iterable[TemplateSource], options: CheckOptions | None = None
+) -> tuple[Finding, ...]:
+    """Return everything that the rules find in templates that are deployed together."""
+    chosen = options or CheckOptions()
+    return check(read_deployment(sources, chosen.facts), chosen)
+
+
+def check_template(
+    template: Mapping[str, Any],
+    *,
+    region: str | None = None,
+    account: str | None = None,
+    options: CheckOptions | None = None,
+) -> tuple[Finding, ...]:
+    """Return everything that the rules find in one parsed template."""
+    source = TemplateSource("template", template, region, account)
+    return check_sources([source], options)
+
+
+def check_path(
+    path: str | Path, *, region: str | None = None, options: CheckOptions | None = None
+) -> tuple[Finding, ...]:
+    """Return everything that the rules find in a template file, `cdk.out` or folder.
+
+    Raises:
+        UnreadableError: If there is nothing at the path that can be read.
+    """
+    return check_sources(read_path(path, region), options)

@@ -1,0 +1,162 @@
+"""Reading roles, and the policies that other resources attach to them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from lmi_constructs.checks.deployment import Key, Resource, Role, Statement
+from lmi_constructs.checks.values import (
+    UNKNOWN,
+    String,
+    Text,
+    Unknown,
+    as_mapping,
+    as_sequence,
+    as_string,
+    head,
+    literal,
+    split,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from lmi_constructs.checks.template.hosting import Context
+
+ATTACHED: Final = frozenset(
+    {
+        "AWS::IAM::Policy",
+        "AWS::IAM::ManagedPolicy",
+        "AWS::IAM::RolePolicy",
+        "AWS::S3::BucketPolicy",
+    }
+)
+"""Resource types that give rights to roles which stand elsewhere."""
+
+
+def read_role(properties: Mapping[str, Any], context: Context) -> Role:
+    """Read an `AWS::IAM::Role` with what stands in the role itself."""
+    key = (context.template, context.logical_id)
+    statements: list[Statement] = []
+    complete = True
+    for policy in as_sequence(properties.get("Policies")):
+        read = read_statements(as_mapping(policy).get("PolicyDocument"), key)
+        complete = complete and read is not None
+        statements.extend(read or ())
+    managed = []
+    for arn in as_sequence(properties.get("ManagedPolicyArns")):
+        name = _managed_policy(arn)
+        complete = complete and name is not None
+        managed += [name] if name else []
+    return Role(
+        **context.common(properties.get("RoleName")),
+        services=_services(properties.get("AssumeRolePolicyDocument")),
+        statements=tuple(statements),
+        managed_policies=tuple(managed),
+        complete=complete,
+    )
+
+
+def read_statements(document: object, given_by: Key) -> tuple[Statement, ...] | None:
+    """Return the allowing statements of a policy; `None` if they cannot be told."""
+    if not isinstance(document, dict):
+        return None
+    statements = []
+    for item in as_sequence(document.get("Statement")):
+        if not isinstance(item, dict) or "NotAction" in item or "NotResource" in item:
+            return None
+        if item.get("Effect") != "Allow":
+            continue
+        actions = [literal(action) for action in as_sequence(item.get("Action"))]
+        if None in actions:
+            return None
+        resources = (as_string(one) for one in as_sequence(item.get("Resource")))
+        statements.append(
+            Statement(
+                actions=tuple(action.lower() for action in actions if action is not None),
+                resources=tuple(one for one in resources if one is not None),
+                given_by=given_by,
+            )
+        )
+    return tuple(statements)
+
+
+class Attachments:
+    """Policies found beside the roles that they are attached to."""
+
+    def __init__(self) -> None:
+        """Start without any."""
+        self._by_role: dict[Key | str, list[Statement]] = {}
+        self._incomplete: set[Key | str] = set()
+        self._of_unknown_roles = False
+        self._shared: set[Key] = set()
+
+    @property
+    def shared_buckets(self) -> frozenset[Key]:
+        """Buckets with a policy of their own, which may give rights to any role."""
+        return frozenset(self._shared)
+
+    def add(self, kind: str, properties: Mapping[str, Any], key: Key) -> None:
+        """Add one attached policy."""
+        if kind == "AWS::S3::BucketPolicy":
+            bucket = _target(properties.get("Bucket"))
+            if isinstance(bucket, tuple):
+                self._shared.add(bucket)
+            return
+        roles = properties.get("Roles", properties.get("RoleName"))
+        statements = read_statements(properties.get("PolicyDocument"), key)
+        for role in as_sequence(roles):
+            target = _target(role)
+            if target is None:
+                self._of_unknown_roles = True
+            elif statements is None:
+                self._incomplete.add(target)
+            else:
+                self._by_role.setdefault(target, []).extend(statements)
+
+    def complete(self, roles: Iterable[Resource]) -> tuple[Role, ...]:
+        """Return the roles with what is attached to them."""
+        return tuple(self._complete(role) for role in roles if isinstance(role, Role))
+
+    def _complete(self, role: Role) -> Role:
+        names: list[Key | str] = [role.key]
+        if isinstance(role.name, str):
+            names.append(role.name)
+        attached = [one for name in names for one in self._by_role.get(name, ())]
+        known = not self._of_unknown_roles and not any(name in self._incomplete for name in names)
+        return replace(
+            role,
+            statements=(*role.statements, *attached),
+            complete=role.complete and known,
+        )
+
+
+def _target(value: object) -> Key | str | None:
+    if isinstance(value, Text) and value.reference and value.reference.resource:
+        return (value.reference.template, value.reference.name)
+    return literal(value)
+
+
+def _managed_policy(arn: object) -> str | None:
+    """Return the name of an AWS managed policy, `None` for one that is not AWS's."""
+    fields = split(arn, ":iam::aws:policy/")
+    if fields is None or len(fields) != 2 or not head(arn).startswith("arn:"):
+        return None
+    return (literal(fields[1]) or "").rsplit("/", 1)[-1] or None
+
+
+def _services(document: object) -> tuple[str, ...] | Unknown:
+    if not isinstance(document, dict):
+        return UNKNOWN
+    services: list[str] = []
+    for statement in as_sequence(document.get("Statement")):
+        principal = as_mapping(statement).get("Principal")
+        if principal == "*":
+            return UNKNOWN
+        for service in as_sequence(as_mapping(principal).get("Service")):
+            known: String | None = as_string(service)
+            if not isinstance(known, str):
+                return UNKNOWN
+            services.append(known)
+    return tuple(services)

@@ -1,0 +1,211 @@
+"""Reading a deployment out of CloudFormation templates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from lmi_constructs.checks.deployment import (
+    Alarm,
+    Component,
+    Deployment,
+    Endpoint,
+    EndpointConfig,
+    Facts,
+    Key,
+    Model,
+    Resource,
+    Role,
+    ScalableTarget,
+    ScalingPolicy,
+)
+from lmi_constructs.checks.template import autoscaling, hosting, identity
+from lmi_constructs.checks.template.evaluate import Evaluator
+from lmi_constructs.checks.values import UNKNOWN, as_mapping, as_sequence, literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+_MOST_NESTED: Final = 20
+
+
+@dataclass(frozen=True)
+class TemplateSource:
+    """One template to read, and where it goes.
+
+    Attributes:
+        name: Name of the template, unique among those read together.
+        body: The parsed template.
+        region: Region it is deployed to, if known.
+        account: Account it is deployed to, if known.
+        nested: Templates of its nested stacks by logical id.
+        construct_paths: Construct paths by logical id, where the template does not have them.
+        parameters: Values given to its parameters.
+        file: File that it was read from.
+    """
+
+    name: str
+    body: Mapping[str, Any]
+    region: str | None = None
+    account: str | None = None
+    nested: Mapping[str, TemplateSource] = field(default_factory=dict)
+    construct_paths: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    file: str | None = None
+
+
+def read_deployment(sources: Iterable[TemplateSource], facts: Facts | None = None) -> Deployment:
+    """Return what a set of templates creates together.
+
+    Total: whatever is malformed is left out or unknown, nothing raises.
+
+    Args:
+        sources: Templates whose exports and nested stacks may refer to one another.
+        facts: What the user knows better than the library.
+    """
+    together = _Together()
+    for source in sources:
+        together.add(source, {}, 0)
+    found: dict[type[Resource], list[Resource]] = {}
+    dependencies: dict[Key, frozenset[Key]] = {}
+    attachments = identity.Attachments()
+    for source, evaluator in together.evaluators:
+        for logical_id, declared in evaluator.resources.items():
+            resource = as_mapping(declared)
+            kind = resource.get("Type")
+            if not isinstance(kind, str) or not evaluator.exists(resource):
+                continue
+            key = (evaluator.name, str(logical_id))
+            dependencies[key] = _references(resource, evaluator)
+            reader = _READERS.get(kind)
+            if reader is not None:
+                context = _context(source, evaluator, str(logical_id), resource, dependencies[key])
+                properties = as_mapping(evaluator.value(resource.get("Properties")))
+                read = reader(properties, context)
+                found.setdefault(type(read), []).append(read)
+            elif kind in identity.ATTACHED:
+                properties = as_mapping(evaluator.value(resource.get("Properties")))
+                attachments.add(kind, properties, key)
+    return Deployment(
+        **{  # type: ignore[arg-type]
+            name: tuple(found.get(kind, ())) for name, kind in _COLLECTIONS.items()
+        },
+        roles=attachments.complete(found.get(Role, ())),
+        shared_buckets=attachments.shared_buckets,
+        dependencies=dependencies,
+        facts=facts or Facts(),
+    )
+
+
+class _Together:
+    """Templates that may refer to one another."""
+
+    def __init__(self) -> None:
+        self.evaluators: list[tuple[TemplateSource, Evaluator]] = []
+        self._exports: dict[str, tuple[Evaluator, str]] | None = None
+        self._active: set[tuple[str, str]] = set()
+
+    def add(
+        self, source: TemplateSource, parameters: Mapping[str, object], depth: int
+    ) -> Evaluator:
+        """Add a template and those of its nested stacks."""
+        children: dict[str, Evaluator] = {}
+        evaluator = Evaluator(
+            source.body,
+            name=source.name,
+            region=source.region,
+            account=source.account,
+            parameters={**parameters, **source.parameters},
+            imports=self._imported,
+            nested_output=lambda logical_id, output: self._output(children.get(logical_id), output),
+        )
+        self.evaluators.append((source, evaluator))
+        for logical_id, child in source.nested.items() if depth < _MOST_NESTED else ():
+            given = as_mapping(evaluator.property_of(logical_id, "Parameters"))
+            children[logical_id] = self.add(child, given, depth + 1)
+        return evaluator
+
+    def _output(self, evaluator: Evaluator | None, name: str) -> object:
+        if evaluator is None or (evaluator.name, name) in self._active:
+            return UNKNOWN
+        self._active.add((evaluator.name, name))
+        value = evaluator.value(as_mapping(evaluator.outputs.get(name)).get("Value"))
+        self._active.discard((evaluator.name, name))
+        return value
+
+    def _imported(self, export: str) -> object:
+        if self._exports is None:
+            self._exports = {}
+            for _, evaluator in self.evaluators:
+                for name, output in evaluator.outputs.items():
+                    exported = as_mapping(as_mapping(output).get("Export")).get("Name")
+                    spoken = literal(evaluator.value(exported))
+                    if spoken is not None:
+                        self._exports[spoken] = (evaluator, str(name))
+        found = self._exports.get(export)
+        return UNKNOWN if found is None else self._output(*found)
+
+
+def _context(
+    source: TemplateSource,
+    evaluator: Evaluator,
+    logical_id: str,
+    resource: Mapping[str, Any],
+    references: frozenset[Key],
+) -> hosting.Context:
+    written = as_mapping(resource.get("Metadata")).get("aws:cdk:path")
+    path = literal(written) or source.construct_paths.get(logical_id)
+    return hosting.Context(
+        evaluator.name, logical_id, path, evaluator.region, references, "Condition" in resource
+    )
+
+
+def _references(resource: Mapping[str, Any], evaluator: Evaluator) -> frozenset[Key]:
+    """Return the resources of the same template that a resource refers to."""
+    named = {name for name in as_sequence(resource.get("DependsOn")) if isinstance(name, str)}
+    ahead: list[object] = [resource.get("Properties")]
+    visited = 0
+    while ahead and visited < 100_000:
+        visited += 1
+        node = ahead.pop()
+        if isinstance(node, list):
+            ahead.extend(node)
+        elif isinstance(node, dict):
+            ahead.extend(node.values())
+            named.update(_named(node))
+    return frozenset((evaluator.name, name) for name in named if name in evaluator.resources)
+
+
+def _named(node: Mapping[str, Any]) -> Iterator[str]:
+    reference, attribute, text = node.get("Ref"), node.get("Fn::GetAtt"), node.get("Fn::Sub")
+    if isinstance(reference, str):
+        yield reference
+    if isinstance(attribute, str):
+        yield attribute.split(".", 1)[0]
+    elif isinstance(attribute, list) and attribute and isinstance(attribute[0], str):
+        yield attribute[0]
+    text = text[0] if isinstance(text, list) and text else text
+    if isinstance(text, str):
+        for piece in text.split("${")[1:]:
+            yield piece.split("}", 1)[0].split(".", 1)[0].strip()
+
+
+_COLLECTIONS: Final[Mapping[str, type[Resource]]] = {
+    "models": Model,
+    "endpoint_configs": EndpointConfig,
+    "endpoints": Endpoint,
+    "components": Component,
+    "scalable_targets": ScalableTarget,
+    "scaling_policies": ScalingPolicy,
+    "alarms": Alarm,
+}
+_READERS: Final[Mapping[str, Callable[[Mapping[str, Any], hosting.Context], Resource]]] = {
+    "AWS::SageMaker::Model": hosting.read_model,
+    "AWS::SageMaker::EndpointConfig": hosting.read_endpoint_config,
+    "AWS::SageMaker::Endpoint": hosting.read_endpoint,
+    "AWS::SageMaker::InferenceComponent": hosting.read_component,
+    "AWS::ApplicationAutoScaling::ScalableTarget": autoscaling.read_target,
+    "AWS::ApplicationAutoScaling::ScalingPolicy": autoscaling.read_policy,
+    "AWS::CloudWatch::Alarm": autoscaling.read_alarm,
+    "AWS::IAM::Role": identity.read_role,
+}

@@ -1,0 +1,56 @@
+import pytest
+
+from lmi_constructs.checks.deployment import Facts
+from lmi_constructs.checks.examples import Example, good_templates
+from lmi_constructs.checks.rules import Rule, all_rules
+from lmi_constructs.checks.run import CheckOptions, check_template
+
+RULES = all_rules()
+
+
+def findings(example: Example):
+    facts = Facts(model_configs={"Model": example.model_config} if example.model_config else {})
+    return check_template(
+        example.template(), region=example.region, options=CheckOptions(facts=facts)
+    )
+
+
+@pytest.mark.parametrize("name", good_templates())
+def test_finds_nothing_in_the_good_templates(name):
+    assert findings(Example(base=name)) == ()
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_finds_the_failing_example(rule: Rule):
+    found = [finding for finding in findings(rule.failing) if finding.rule == rule.id]
+    assert found
+    assert found[0].severity == rule.severity
+    assert found[0].path is not None
+    assert found[0].resource in rule.failing.template()["Resources"]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_finds_one_fault_once_and_under_one_id(rule: Rule):
+    errors = {finding.rule for finding in findings(rule.failing) if finding.severity == "error"}
+    assert errors <= {rule.id}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_finds_nothing_in_the_passing_example(rule: Rule):
+    assert [str(finding) for finding in findings(rule.passing) if finding.rule == rule.id] == []
+    assert [str(one) for one in findings(rule.passing) if one.severity == "error"] == []
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_says_why_and_what_to_write(rule: Rule):
+    for finding in findings(rule.failing):
+        assert finding.message
+        assert finding.why
+        assert finding.fix
+        assert finding.source
+
+
+def test_gives_each_fault_its_own_id():
+    ids = [rule.id for rule in RULES]
+    assert len(ids) == len(set(ids))
+    assert ids == sorted(ids)
