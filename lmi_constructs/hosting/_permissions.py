@@ -1,0 +1,116 @@
+"""Permissions as plain values, and giving them to a role before anything needs them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from aws_cdk import aws_iam as iam
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from constructs import Construct, IDependable
+
+    from lmi_constructs.hosting._surroundings import Surroundings
+
+_METRIC_NAMESPACES = ("AWS/SageMaker", "/aws/sagemaker/Endpoints")
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """One allowing statement of a policy.
+
+    Attributes:
+        actions: Allowed actions.
+        resources: ARNs they are allowed on.
+        conditions: Conditions, as in the policy's JSON.
+    """
+
+    actions: tuple[str, ...]
+    resources: tuple[str, ...] = ("*",)
+    conditions: Mapping[str, Mapping[str, object]] = field(default_factory=dict, hash=False)
+
+    def to_json(self) -> dict[str, object]:
+        """Return the statement as it stands in a policy document."""
+        statement: dict[str, object] = {
+            "Effect": "Allow",
+            "Action": list(self.actions),
+            "Resource": list(self.resources),
+        }
+        if self.conditions:
+            statement["Condition"] = dict(self.conditions)
+        return statement
+
+
+def endpoint_permissions(surroundings: Surroundings) -> tuple[Permission, ...]:
+    """Return what every container of an endpoint needs: its log group and its metrics."""
+    log_group = surroundings.arn("logs", "log-group:/aws/sagemaker/Endpoints/*")
+    return (
+        Permission(
+            actions=(
+                "logs:CreateLogGroup",
+                "logs:CreateLogStream",
+                "logs:DescribeLogStreams",
+                "logs:PutLogEvents",
+            ),
+            resources=(log_group,),
+        ),
+        Permission(
+            actions=("cloudwatch:PutMetricData",),
+            conditions={"StringEquals": {"cloudwatch:namespace": list(_METRIC_NAMESPACES)}},
+        ),
+    )
+
+
+def network_permissions() -> tuple[Permission, ...]:
+    """Return what SageMaker needs to place the container's network interfaces into a VPC."""
+    return (
+        Permission(
+            actions=(
+                "ec2:CreateNetworkInterface",
+                "ec2:CreateNetworkInterfacePermission",
+                "ec2:DeleteNetworkInterface",
+                "ec2:DeleteNetworkInterfacePermission",
+                "ec2:DescribeDhcpOptions",
+                "ec2:DescribeNetworkInterfaces",
+                "ec2:DescribeSecurityGroups",
+                "ec2:DescribeSubnets",
+                "ec2:DescribeVpcs",
+            )
+        ),
+    )
+
+
+def execution_role(scope: Construct, permissions: Iterable[Permission]) -> iam.Role:
+    """Return a new execution role with exactly these permissions.
+
+    They are an inline policy of the role itself, not a policy resource of its own: a separate
+    policy is created beside the model, and the model is then refused because it may not pull its
+    image yet.
+    """
+    document = {
+        "Version": "2012-10-17",
+        "Statement": [permission.to_json() for permission in permissions],
+    }
+    return iam.Role(
+        scope,
+        "Role",
+        assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com"),
+        description="What an LMI model may do: pull its image, read its model, write logs and metrics",
+        inline_policies={"Execution": iam.PolicyDocument.from_json(document)},
+    )
+
+
+def grant(role: iam.IRole, permissions: Iterable[Permission]) -> list[IDependable]:
+    """Give permissions to a role that exists already, and return what must be created first.
+
+    A role that was looked up as immutable keeps what it has: nothing is returned for it.
+    """
+    dependables = []
+    for permission in permissions:
+        statement = iam.PolicyStatement.from_json(permission.to_json())
+        result = role.add_to_principal_policy(statement)
+        if result.policy_dependable is not None:
+            dependables.append(result.policy_dependable)
+    return dependables

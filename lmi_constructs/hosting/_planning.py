@@ -1,0 +1,86 @@
+"""The joint to container and planner: what the engine will do with an environment, and what fits."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from lmi_constructs.container import verdict
+from lmi_constructs.facts import instance_types
+from lmi_constructs.hosting._tokens import is_token
+from lmi_constructs.planner import Architecture, EngineConfiguration, plan
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lmi_constructs.container import LmiContainer, Verdict
+    from lmi_constructs.planner import Plan
+
+_DEFAULT_LOADING_TIMEOUT_SECONDS = 1200
+"""MODEL_LOADING_TIMEOUT of every image from 0.27 to 0.36 (djl-serving branches *-dlc)."""
+
+_LOADING_TIMEOUT_VARIABLES = ("SAGEMAKER_STARTUP_TIMEOUT", "OPTION_MODEL_LOADING_TIMEOUT")
+
+
+def judge(
+    environment: Mapping[str, str],
+    container: LmiContainer | None,
+    *,
+    instance_type: str | None = None,
+    model_mounted: bool | None = None,
+) -> Verdict | None:
+    """Return what a release does with an environment; `None` for an image nothing is known of."""
+    if container is None:
+        return None
+    instance = instance_types().get(instance_type or "")
+    gpus = None if instance is None else instance.accelerator_count
+    return verdict(environment, container, gpus=gpus, model_mounted=model_mounted)
+
+
+def plan_memory(
+    architecture: Architecture | str | None,
+    instance_type: str | None,
+    judged: Verdict | None,
+    container: LmiContainer | None,
+) -> Plan | None:
+    """Return the memory plan of a model on an instance; `None` if one of them is not known."""
+    known = Architecture.known(architecture) if isinstance(architecture, str) else architecture
+    instance = instance_types().get(instance_type or "")
+    if known is None or instance is None or judged is None or container is None:
+        return None
+    return plan(known, instance.name, _engine_configuration(judged, container, instance.name))
+
+
+def _engine_configuration(
+    judged: Verdict, container: LmiContainer, instance_type: str
+) -> EngineConfiguration:
+    effective = dict(judged.effective)
+    if effective.get("tensor_parallel_degree") == "max":
+        instance = instance_types()[instance_type]
+        effective["tensor_parallel_degree"] = instance.accelerator_count
+    if "enable_expert_parallel" in effective:
+        effective["expert_parallel"] = effective["enable_expert_parallel"]
+    effective["engine_version"] = container.engine_version
+    understood = {field.name for field in fields(EngineConfiguration)}
+    return EngineConfiguration(
+        **{
+            name: value
+            for name, value in effective.items()
+            if name in understood and not is_token(value)
+        }
+    )
+
+
+def loading_timeout_seconds(environment: Mapping[str, str]) -> int | None:
+    """Return how long the container itself waits for the model, `None` if it is a token."""
+    for variable in _LOADING_TIMEOUT_VARIABLES:
+        value = environment.get(variable)
+        if value is not None:
+            return int(value) if value.isdecimal() else None
+    return _DEFAULT_LOADING_TIMEOUT_SECONDS
+
+
+def engine_concurrency(judged: Verdict | None) -> int | None:
+    """Return how many requests the engine works on at once, `None` if it is not known."""
+    value = None if judged is None else judged.effective.get("max_num_seqs")
+    return value if isinstance(value, int) and not is_token(value) else None

@@ -1,0 +1,38 @@
+"""Findings of a construct: errors raise, warnings go into the construct tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import aws_cdk as cdk
+
+from lmi_constructs.findings import LmiError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from constructs import Construct
+
+    from lmi_constructs.findings import Finding
+
+
+def report(scope: Construct, findings: Iterable[Finding]) -> None:
+    """Raise all errors at once, or attach the warnings to the construct.
+
+    A warning can be acknowledged by its rule's id:
+    `cdk.Validations.of(endpoint).acknowledge(cdk.Acknowledgment(id="annotation::LMI033", ...))`.
+
+    Raises:
+        LmiError: If at least one of the findings is an error.
+    """
+    found = tuple(findings)
+    if not found:
+        return
+    path = scope.node.path
+    placed = [finding if finding.resource else finding.at(path) for finding in found]
+    errors = [finding for finding in placed if finding.severity == "error"]
+    if errors:
+        raise LmiError(errors)
+    validations = cdk.Validations.of(scope)
+    for warning in placed:
+        validations.add_warning(warning.rule, str(warning))

@@ -1,0 +1,292 @@
+"""A variant with everything that follows from its model and instance type."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from aws_cdk import aws_sagemaker as sagemaker
+
+from lmi_constructs.facts import instance_types
+from lmi_constructs.facts.host_image_choices import choose_host_image
+from lmi_constructs.facts.host_images import host_images
+from lmi_constructs.findings import Finding
+from lmi_constructs.hosting._planning import judge, loading_timeout_seconds, plan_memory
+from lmi_constructs.hosting._time_outs import (
+    SHORTEST_SECONDS,
+    check_against_loading,
+    check_range,
+    download_timeout_seconds,
+    startup_timeout_seconds,
+)
+from lmi_constructs.hosting._tokens import is_token
+from lmi_constructs.hosting.variant import Routing
+
+if TYPE_CHECKING:
+    import aws_cdk as cdk
+
+    from lmi_constructs.container import LmiContainer, Verdict
+    from lmi_constructs.facts import InstanceType
+    from lmi_constructs.hosting.variant import LmiVariant
+    from lmi_constructs.planner import Plan
+
+_INSTANCE_TYPE = re.compile(r"^ml\.[a-z0-9-]+\.[a-z0-9-]+$")
+_SHORTEST_PROVISIONING_SECONDS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedVariant:
+    """A variant as it will be deployed.
+
+    Attributes:
+        variant: The variant as it was written.
+        instance: Facts of its instance type, `None` if they are not known.
+        verdict: What the container does with the environment on this instance.
+        plan: The memory plan, `None` if model or instance are not known.
+        startup_seconds: Start-up time-out, `None` without a model.
+        download_seconds: Download time-out, `None` if SageMaker downloads nothing.
+        host_image: `InferenceAmiVersion`, `None` to leave it to SageMaker.
+        findings: All that should be said about it.
+    """
+
+    variant: LmiVariant
+    instance: InstanceType | None
+    verdict: Verdict | None
+    plan: Plan | None
+    startup_seconds: int | None
+    download_seconds: int | None
+    host_image: str | None
+    findings: tuple[Finding, ...]
+
+    @classmethod
+    def of(cls, variant: LmiVariant) -> ResolvedVariant:
+        """Work out what a variant leaves open, and check it."""
+        model = variant.model
+        container = None if model is None else model.container
+        instance = instance_types().get(variant.instance_type or "")
+        verdict = plan = startup = download = None
+        findings = [*_check_instance(variant, instance, container), *_check_shape(variant)]
+        if model is not None:
+            verdict = judge(
+                model.environment,
+                container,
+                instance_type=variant.instance_type,
+                model_mounted=model.is_data_mounted,
+            )
+            architecture = model.model_data.architecture
+            plan = plan_memory(architecture, variant.instance_type, verdict, container)
+            loading = loading_timeout_seconds(model.environment) if container else None
+            startup = _seconds(variant.startup_timeout)
+            if variant.startup_timeout is None:
+                startup = startup_timeout_seconds(
+                    plan, loading, container_downloads=not model.is_data_mounted
+                )
+            download = _seconds(variant.download_timeout)
+            if variant.download_timeout is None and model.is_data_mounted:
+                download = download_timeout_seconds(plan)
+            findings += [
+                *(item for item in (verdict.findings if verdict else ())),
+                *(plan.findings if plan else ()),
+                *check_range(startup, "startup_timeout", "LMI060", SHORTEST_SECONDS),
+                *check_range(download, "download_timeout", "LMI061", SHORTEST_SECONDS),
+                *check_against_loading(startup, loading),
+            ]
+        host_image, remarks = _host_image(variant, instance, container)
+        said_before = () if model is None else model.findings
+        return cls(
+            variant=variant,
+            instance=instance,
+            verdict=verdict,
+            plan=plan,
+            startup_seconds=startup,
+            download_seconds=download,
+            host_image=host_image,
+            findings=tuple(
+                finding for finding in (*findings, *remarks) if finding not in said_before
+            ),
+        )
+
+    def render(self, *, is_async: bool) -> sagemaker.CfnEndpointConfig.ProductionVariantProperty:
+        """Return the L1 property."""
+        variant = self.variant
+        routing = variant.routing
+        if routing is None and not is_async:
+            routing = Routing.least_outstanding_requests()
+        scaling, reservation = variant.managed_instance_scaling, variant.capacity_reservation
+        volume = variant.volume_size
+        return sagemaker.CfnEndpointConfig.ProductionVariantProperty(
+            variant_name=variant.variant_name,
+            model_name=None if variant.model is None else variant.model.model_name,
+            instance_type=variant.instance_type,
+            instance_pools=[pool.render() for pool in variant.instance_pools] or None,
+            initial_instance_count=variant.initial_instance_count,
+            initial_variant_weight=variant.weight,
+            inference_ami_version=self.host_image,
+            container_startup_health_check_timeout_in_seconds=self.startup_seconds,
+            model_data_download_timeout_in_seconds=self.download_seconds,
+            variant_instance_provision_timeout_in_seconds=_seconds(
+                variant.instance_provision_timeout
+            ),
+            volume_size_in_gb=None if volume is None else volume.to_gibibytes(),
+            routing_config=None if routing is None else routing.render(),
+            managed_instance_scaling=None if scaling is None else scaling.render(),
+            capacity_reservation_config=None if reservation is None else reservation.render(),
+            core_dump_config=None if variant.core_dump is None else variant.core_dump.render(),
+            enable_ssm_access=variant.enable_ssm_access,
+        )
+
+
+def _seconds(duration: cdk.Duration | None) -> int | None:
+    return None if duration is None else int(duration.to_seconds())
+
+
+def _host_image(
+    variant: LmiVariant, instance: InstanceType | None, container: LmiContainer | None
+) -> tuple[str | None, list[Finding]]:
+    """Return the host image of a variant, and what is doubtful about it."""
+    if variant.host_image is not None:
+        return variant.host_image, _check_host_image(variant.host_image, instance)
+    if container is None or instance is None:
+        return None, []
+    choice = choose_host_image(container.release, instance.family)
+    if choice is not None:
+        return choice.host_image, []
+    finding = Finding(
+        rule="LMI033",
+        message=f"no host image is known that runs {container.name} on {instance.name}",
+        why="SageMaker starts its default host image; with a driver too old for the container's"
+        " CUDA version the endpoint stays in Creating without a single log line",
+        fix="choose one with host_image=, or another container or instance type",
+        severity="warning",
+        where="host_image",
+    )
+    return None, [finding]
+
+
+def _check_host_image(name: str, instance: InstanceType | None) -> list[Finding]:
+    image = host_images().get(name)
+    if image is None or instance is None or image.accelerator_kind == instance.accelerator_kind:
+        return []
+    return [
+        Finding(
+            rule="LMI032",
+            message=f"host image {name} is for {image.accelerator_kind} instances, {instance.name}"
+            f" has {instance.accelerator} accelerators",
+            why="the host has no driver for the accelerators",
+            fix="leave host_image out",
+            where="host_image",
+            source=image.source,
+        )
+    ]
+
+
+def _check_instance(
+    variant: LmiVariant, instance: InstanceType | None, container: LmiContainer | None
+) -> list[Finding]:
+    name = variant.instance_type
+    if name is None or is_token(name):
+        return []
+    if instance is None:
+        return _check_unknown_instance(name)
+    findings = []
+    if container is not None:
+        wanted = "neuron" if container.release.engine == "neuronx" else "gpu"
+        if instance.accelerator_kind != wanted:
+            findings.append(
+                Finding(
+                    rule="LMI041",
+                    message=f"container {container.name} needs a {wanted} instance, {name} has"
+                    f" {instance.accelerator} accelerators",
+                    why="the engine finds no device it can use and stops",
+                    fix="use a release for these accelerators (LmiContainer.NEURONX for Inferentia"
+                    " and Trainium) or another instance type",
+                    where="instance_type",
+                    source=instance.source,
+                )
+            )
+    if variant.volume_size is not None and not instance.volume_size_allowed:
+        findings.append(
+            Finding(
+                rule="LMI043",
+                message=f"volume_size is given for {name}, which has local storage of"
+                f" {instance.local_storage_gb} GB",
+                why="SageMaker takes VolumeSizeInGB only for instance types without local storage",
+                fix="leave volume_size out: model and container use the local storage",
+                where="volume_size",
+                source="https://github.com/aws/sagemaker-python-sdk/pull/4828",
+            )
+        )
+    return findings
+
+
+def _check_unknown_instance(name: str) -> list[Finding]:
+    known = list(instance_types())
+    if not _INSTANCE_TYPE.match(name):
+        near = get_close_matches(f"ml.{name.removeprefix('ml.')}", known, n=1)
+        return [
+            Finding(
+                rule="LMI040",
+                message=f"{name!r} is not the name of an instance type",
+                why="SageMaker refuses the endpoint configuration",
+                fix=f"write {near[0]!r}" if near else "write it like 'ml.g6.48xlarge'",
+                where="instance_type",
+                source="botocore 1.44.8 sagemaker 2017-07-24 ProductionVariantInstanceType",
+            )
+        ]
+    near = get_close_matches(name, known, n=1)
+    return [
+        Finding(
+            rule="LMI042",
+            message=f"instance type {name} is not among the accelerated types known here",
+            why="nothing can be planned for it, and no host image is chosen"
+            + (f"; was {near[0]} meant?" if near else ""),
+            fix="check the name, and give host_image= and startup_timeout= yourself",
+            severity="warning",
+            where="instance_type",
+        )
+    ]
+
+
+def _check_shape(variant: LmiVariant) -> list[Finding]:
+    findings = check_range(
+        _seconds(variant.instance_provision_timeout),
+        "instance_provision_timeout",
+        "LMI063",
+        _SHORTEST_PROVISIONING_SECONDS,
+    )
+    if (variant.instance_type is None) == (not variant.instance_pools):
+        findings.append(
+            Finding(
+                rule="LMI045",
+                message="a variant needs either instance_type or instance_pools",
+                why="SageMaker would not know where to run it",
+                fix="give one of the two",
+                where="instance_type",
+            )
+        )
+    count = variant.initial_instance_count
+    if not is_token(count) and count < 1:
+        findings.append(
+            Finding(
+                rule="LMI046",
+                message=f"initial_instance_count is {count}",
+                why="SageMaker takes 1 or more, also for endpoints that scale to zero later",
+                fix="give 1",
+                where="initial_instance_count",
+                source="botocore 1.44.8 sagemaker 2017-07-24 InitialTaskCount",
+            )
+        )
+    if variant.managed_instance_scaling is not None and variant.model is not None:
+        findings.append(
+            Finding(
+                rule="LMI084",
+                message="managed_instance_scaling is given for a variant with a model",
+                why="SageMaker takes it only for a fleet that serves inference components",
+                fix="use endpoint.auto_scale_instance_count(...) instead",
+                where="managed_instance_scaling",
+                source="https://github.com/hashicorp/terraform-provider-aws/pull/45926",
+            )
+        )
+    return findings

@@ -1,0 +1,174 @@
+"""Which image a model runs, as a value that binds to a model."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import aws_cdk as cdk
+
+from lmi_constructs.container import LmiContainer
+from lmi_constructs.facts import registries
+from lmi_constructs.findings import Finding
+from lmi_constructs.hosting._permissions import Permission
+from lmi_constructs.hosting._tokens import is_token
+
+if TYPE_CHECKING:
+    from aws_cdk import aws_ecr as ecr
+
+    from lmi_constructs.hosting._surroundings import Surroundings
+
+_MAPPING_ID = "LmiImageRegistries"
+_ECR_URI = re.compile(
+    r"^(?P<account>\d{12})\.dkr\.ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.[a-z0-9.-]+/(?P<repository>[^:@]+)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundImage:
+    """What a model renders for its image.
+
+    Attributes:
+        uri: Image URI.
+        permissions: What the execution role needs to pull exactly this image.
+        container: The release the image is, or behaves like; `None` if nothing is known of it.
+        findings: What should be said about it.
+    """
+
+    uri: str
+    permissions: tuple[Permission, ...]
+    container: LmiContainer | None
+    findings: tuple[Finding, ...] = ()
+
+
+class ContainerImage(ABC):
+    """Which image a model runs.
+
+    Wherever an image is asked for, an `LmiContainer` can be given as it is.
+    """
+
+    __slots__ = ()
+
+    @staticmethod
+    def from_lmi(container: LmiContainer) -> ContainerImage:
+        """Return AWS's own image of a release, from the registry of the stack's region."""
+        return _ReleasedImage(container)
+
+    @staticmethod
+    def from_ecr_repository(
+        repository: ecr.IRepository, tag: str, *, behaves_like: LmiContainer | None = None
+    ) -> ContainerImage:
+        """Return an image of your own ECR repository.
+
+        Args:
+            repository: The repository.
+            tag: Tag or digest.
+            behaves_like: Release it is built from or copied from. With it, settings are rendered
+                and checked as for that release; without it, nothing is known about the image.
+        """
+        return _RepositoryImage(repository, tag, behaves_like)
+
+    @staticmethod
+    def from_uri(uri: str, *, behaves_like: LmiContainer | None = None) -> ContainerImage:
+        """Return an image by its URI.
+
+        Args:
+            uri: Image URI. The pull permission is for exactly its ECR repository.
+            behaves_like: Release it is built from or copied from. Default: the release whose
+                repository and tag the URI has, if it is one.
+        """
+        return _AddressedImage(uri, behaves_like or LmiContainer.from_image_uri(uri))
+
+    @abstractmethod
+    def bind(self, surroundings: Surroundings) -> BoundImage:
+        """Return what a model renders for this image."""
+
+
+@dataclass(frozen=True, slots=True)
+class _ReleasedImage(ContainerImage):
+    container: LmiContainer
+
+    def bind(self, surroundings: Surroundings) -> BoundImage:
+        repository = self.container.release.repository
+        if surroundings.region_is_known:
+            uri = self.container.image_uri(surroundings.region)
+            account = registries()[surroundings.region].account
+        else:
+            account = _account_by_region(surroundings)
+            stack = surroundings.stack
+            host = f"{account}.dkr.ecr.{surroundings.region}.{stack.url_suffix}"
+            uri = f"{host}/{repository}:{self.container.tag}"
+        repository_arn = surroundings.arn("ecr", f"repository/{repository}", account=account)
+        return BoundImage(uri, _pull_permissions(repository_arn), self.container)
+
+
+@dataclass(frozen=True, slots=True)
+class _RepositoryImage(ContainerImage):
+    repository: ecr.IRepository
+    tag: str
+    behaves_like: LmiContainer | None
+
+    def bind(self, surroundings: Surroundings) -> BoundImage:
+        uri = self.repository.repository_uri_for_tag_or_digest(self.tag)
+        permissions = _pull_permissions(self.repository.repository_arn)
+        return BoundImage(uri, permissions, self.behaves_like)
+
+
+@dataclass(frozen=True, slots=True)
+class _AddressedImage(ContainerImage):
+    uri: str
+    behaves_like: LmiContainer | None
+
+    def bind(self, surroundings: Surroundings) -> BoundImage:
+        match = None if is_token(self.uri) else _ECR_URI.match(self.uri)
+        if match is None:
+            return BoundImage(self.uri, (), self.behaves_like, (_unknown_repository(self.uri),))
+        repository_arn = (
+            f"arn:{surroundings.partition}:ecr:{match['region']}:{match['account']}"
+            f":repository/{match['repository']}"
+        )
+        return BoundImage(self.uri, _pull_permissions(repository_arn), self.behaves_like)
+
+
+def as_image(image: ContainerImage | LmiContainer | None) -> ContainerImage:
+    """Return an image for whatever a model was given; the default release for nothing."""
+    if isinstance(image, ContainerImage):
+        return image
+    return _ReleasedImage(image or LmiContainer.default())
+
+
+def _account_by_region(surroundings: Surroundings) -> str:
+    """Return the registry's account for a region that is only known at deploy time."""
+    stack = surroundings.stack
+    mapping = stack.node.try_find_child(_MAPPING_ID)
+    if not isinstance(mapping, cdk.CfnMapping):
+        accounts = {region: {"account": row.account} for region, row in registries().items()}
+        mapping = cdk.CfnMapping(stack, _MAPPING_ID, mapping=accounts)
+    return mapping.find_in_map(surroundings.region, "account")
+
+
+def _pull_permissions(repository_arn: str) -> tuple[Permission, ...]:
+    return (
+        Permission(("ecr:GetAuthorizationToken",)),
+        Permission(
+            (
+                "ecr:BatchCheckLayerAvailability",
+                "ecr:BatchGetImage",
+                "ecr:GetDownloadUrlForLayer",
+            ),
+            (repository_arn,),
+        ),
+    )
+
+
+def _unknown_repository(uri: str) -> Finding:
+    return Finding(
+        rule="LMI031",
+        message=f"the repository of image {uri!r} is not known at synth",
+        why="no permission to pull it could be given to the execution role",
+        fix="use ContainerImage.from_ecr_repository(...), or give a role that may pull it",
+        severity="warning",
+        where="container",
+    )

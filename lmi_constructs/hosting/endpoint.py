@@ -1,0 +1,370 @@
+"""The endpoint: from a model and an instance type to something that answers."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from aws_cdk import aws_sagemaker as sagemaker
+
+from lmi_constructs.findings import Finding
+from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._tokens import is_token
+from lmi_constructs.hosting.endpoint_base import EndpointBase, ImportedEndpoint
+from lmi_constructs.hosting.endpoint_config import LmiEndpointConfig
+from lmi_constructs.hosting.model import LmiModel
+from lmi_constructs.hosting.variant import LmiVariant
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import aws_cdk as cdk
+    from aws_cdk import aws_ec2 as ec2
+    from aws_cdk import aws_iam as iam
+    from aws_cdk import aws_kms as kms
+    from aws_cdk import aws_sns as sns
+    from constructs import Construct
+
+    from lmi_constructs.container import LmiContainer, LmiSettings
+    from lmi_constructs.hosting.container_image import ContainerImage
+    from lmi_constructs.hosting.endpoint_features import (
+        AsyncInference,
+        DataCapture,
+        EndpointMetrics,
+    )
+    from lmi_constructs.hosting.model_data import ModelData
+    from lmi_constructs.hosting.scaling import ScalableInstanceCount
+    from lmi_constructs.hosting.variant import (
+        CapacityReservation,
+        CoreDump,
+        InstancePool,
+        Routing,
+    )
+    from lmi_constructs.monitoring.alarms import EndpointAlarms
+    from lmi_constructs.planner import Plan
+
+_NAME = re.compile(r"^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$")
+
+
+class LmiEndpoint(EndpointBase):
+    """A SageMaker endpoint that serves a model in an LMI container.
+
+    Give either the keywords of one model on one instance type, or an `endpoint_config` of your own.
+    What has no keyword is set on `resource`, `endpoint_config.resource` or `model.resource`, the L1
+    constructs.
+
+    Attributes:
+        resource: The L1 construct.
+        endpoint_config: Its configuration.
+        model: The model of the first variant.
+        role: The model's execution role.
+        container: Release of the image, `None` if nothing is known of it.
+        settings: Settings of server and engine.
+        environment: The whole environment of the container.
+        plan: The memory plan, `None` if model or instance type are not known.
+
+    Example:
+        ```python
+        endpoint = LmiEndpoint(
+            stack, "Chat",
+            model_data=ModelData.s3_prefix("my-models", "qwen3-8b/"),
+            instance_type="ml.g6.12xlarge",
+        )
+        endpoint.grant_invoke(function)
+        ```
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        model_data: ModelData | None = None,
+        instance_type: str | None = None,
+        container: LmiContainer | ContainerImage | None = None,
+        settings: LmiSettings | None = None,
+        environment: Mapping[str, str] | None = None,
+        initial_instance_count: int = 1,
+        variant_name: str = "AllTraffic",
+        startup_timeout: cdk.Duration | None = None,
+        download_timeout: cdk.Duration | None = None,
+        host_image: str | None = None,
+        volume_size: cdk.Size | None = None,
+        routing: Routing | None = None,
+        capacity_reservation: CapacityReservation | None = None,
+        instance_pools: Sequence[InstancePool] = (),
+        instance_provision_timeout: cdk.Duration | None = None,
+        core_dump: CoreDump | None = None,
+        enable_ssm_access: bool | None = None,
+        role: iam.IRole | None = None,
+        network_isolation: bool | None = None,
+        vpc: ec2.IVpc | None = None,
+        vpc_subnets: ec2.SubnetSelection | None = None,
+        security_groups: Sequence[ec2.ISecurityGroup] | None = None,
+        encryption_key: kms.IKey | None = None,
+        data_capture: DataCapture | None = None,
+        async_inference: AsyncInference | None = None,
+        metrics: EndpointMetrics | None = None,
+        endpoint_config: LmiEndpointConfig | None = None,
+        endpoint_name: str | None = None,
+        deployment: sagemaker.CfnEndpoint.DeploymentConfigProperty | None = None,
+        retain_deployment: bool | None = None,
+    ) -> None:
+        """Create an endpoint.
+
+        Args:
+            scope: Parent.
+            id: Id within the parent.
+            model_data: Where the model's files come from.
+            instance_type: SageMaker's name of the instance type, such as `ml.g6.48xlarge`.
+            container: Release, or image. Default: see `LmiModel`.
+            settings: Settings of server and engine.
+            environment: Further environment variables, taken as they are.
+            initial_instance_count: Instances at the start, each a complete copy of the model.
+            variant_name: Name of the variant. Do not change it on a scaled endpoint.
+            startup_timeout: How long the container may take until it answers.
+            download_timeout: How long SageMaker may take to fetch the model data.
+            host_image: `InferenceAmiVersion`. Default: what the container needs on this family.
+            volume_size: EBS volume, for instance types without local storage only.
+            routing: How requests are spread. Default: least outstanding requests.
+            capacity_reservation: Reservation that the instances come from.
+            instance_pools: Several instance types, instead of `instance_type`.
+            instance_provision_timeout: How long SageMaker looks for capacity.
+            core_dump: Where core dumps go.
+            enable_ssm_access: Whether you may open a shell in the container.
+            role: Execution role. Default: a new one with exactly what is needed.
+            network_isolation: Default: yes if SageMaker mounts the data, no for a hub model.
+            vpc: VPC of the container's network interfaces.
+            vpc_subnets: Subnets within the VPC.
+            security_groups: Security groups within the VPC.
+            encryption_key: Key of the instances' EBS volumes.
+            data_capture: Recording of requests and responses.
+            async_inference: Asynchronous answers.
+            metrics: How finely metrics are published.
+            endpoint_config: A configuration of your own, instead of all of the above.
+            endpoint_name: Name of the endpoint. Default: generated, so that the stack can be
+                deployed twice.
+            deployment: How updates move to a new configuration (blue/green or rolling), as the L1
+                property. Default: SageMaker's, blue/green all at once.
+            retain_deployment: Whether an update keeps the `deployment` of the last one.
+
+        Raises:
+            LmiError: If the endpoint would fail at deploy time: all faults at once.
+        """
+        super().__init__(scope, id)
+        report(self, _check(endpoint_config, model_data, endpoint_name))
+        if endpoint_config is None and model_data is not None:
+            model = LmiModel(
+                self,
+                "Model",
+                model_data=model_data,
+                container=container,
+                settings=settings,
+                environment=environment,
+                role=role,
+                network_isolation=network_isolation,
+                vpc=vpc,
+                vpc_subnets=vpc_subnets,
+                security_groups=security_groups,
+            )
+            variant = LmiVariant(
+                model=model,
+                instance_type=instance_type,
+                variant_name=variant_name,
+                initial_instance_count=initial_instance_count,
+                startup_timeout=startup_timeout,
+                download_timeout=download_timeout,
+                host_image=host_image,
+                volume_size=volume_size,
+                routing=routing,
+                capacity_reservation=capacity_reservation,
+                instance_pools=instance_pools,
+                instance_provision_timeout=instance_provision_timeout,
+                core_dump=core_dump,
+                enable_ssm_access=enable_ssm_access,
+            )
+            endpoint_config = LmiEndpointConfig(
+                self,
+                "Config",
+                variants=[variant],
+                encryption_key=encryption_key,
+                data_capture=data_capture,
+                async_inference=async_inference,
+                metrics=metrics,
+            )
+        assert endpoint_config is not None  # noqa: S101 - _check has made sure of it
+        self.endpoint_config = endpoint_config
+        self.resource = sagemaker.CfnEndpoint(
+            self,
+            "Resource",
+            endpoint_config_name=endpoint_config.endpoint_config_name,
+            endpoint_name=endpoint_name,
+            deployment_config=deployment,
+            retain_deployment_config=retain_deployment,
+        )
+
+    @staticmethod
+    def from_endpoint_name(scope: Construct, id: str, endpoint_name: str) -> ImportedEndpoint:
+        """Refer to an endpoint that was made elsewhere, in this account and region."""
+        return ImportedEndpoint(scope, id, endpoint_name)
+
+    @property
+    def endpoint_name(self) -> str:
+        """Name of the endpoint."""
+        return self.resource.attr_endpoint_name
+
+    @property
+    def endpoint_arn(self) -> str:
+        """ARN of the endpoint."""
+        return self.resource.ref
+
+    @property
+    def model(self) -> LmiModel | None:
+        """The model of the first variant; `None` for a fleet of inference components."""
+        return self.endpoint_config.variants[0].variant.model
+
+    @property
+    def role(self) -> iam.IRole | None:
+        """Execution role of the model."""
+        return None if self.model is None else self.model.role
+
+    @property
+    def container(self) -> LmiContainer | None:
+        """Release of the image, `None` if nothing is known of it."""
+        return None if self.model is None else self.model.container
+
+    @property
+    def settings(self) -> LmiSettings | None:
+        """Settings of server and engine."""
+        return None if self.model is None else self.model.settings
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The whole environment of the container."""
+        return {} if self.model is None else self.model.environment
+
+    @property
+    def plan(self) -> Plan | None:
+        """The memory plan, `None` if model or instance type are not known."""
+        return self.endpoint_config.variants[0].plan
+
+    def auto_scale_instance_count(
+        self, *, min_capacity: int = 1, max_capacity: int, variant_name: str | None = None
+    ) -> ScalableInstanceCount:
+        """Let the number of instances follow the load, by the policies added to what is returned.
+
+        From then on an update of the endpoint keeps the number of instances that scaling chose:
+        without that, each deployment would throw it back to `initial_instance_count`.
+
+        Args:
+            min_capacity: Fewest instances, at least 1: a variant with a model cannot serve from
+                zero.
+            max_capacity: Most instances.
+            variant_name: The variant. Default: the only one.
+
+        Raises:
+            LmiError: If the limits cannot be (LMI080, LMI081).
+        """
+        from lmi_constructs.hosting.scaling import ScalableInstanceCount
+
+        return ScalableInstanceCount(
+            self,
+            "Scaling",
+            endpoint=self,
+            variant=self.endpoint_config.variant(variant_name),
+            min_capacity=min_capacity,
+            max_capacity=max_capacity,
+        )
+
+    def add_alarms(
+        self,
+        *,
+        topic: sns.ITopic | None = None,
+        p99_latency: cdk.Duration | None = None,
+        p99_first_chunk_latency: cdk.Duration | None = None,
+        error_rate: float | None = 0.01,
+        client_error_rate: float | None = None,
+        concurrent_requests: float | None = None,
+        disk_utilization: float | None = 85,
+        memory_utilization: float | None = 90,
+        gpu_memory_utilization: float | None = None,
+        variant_name: str | None = None,
+    ) -> EndpointAlarms:
+        """Add the alarms that an LLM endpoint needs; `None` leaves one out.
+
+        Args:
+            topic: Topic that hears of each alarm.
+            p99_latency: Longest whole answer for 99 of 100 requests. Default: no alarm, as it
+                depends on how much is generated.
+            p99_first_chunk_latency: Longest time to the first part of a streamed answer.
+            error_rate: Share of requests that may fail in the container, 0 to 1.
+            client_error_rate: Share of requests that the container may refuse, 0 to 1.
+            concurrent_requests: Requests worked on or waiting. Give the engine's concurrency to
+                hear when requests queue.
+            disk_utilization: Percent of the disk.
+            memory_utilization: Percent of the host's memory.
+            gpu_memory_utilization: Percent of the memory of one GPU; multiplied by the number of
+                GPUs, as CloudWatch adds them up. The engine reserves its share at start, so this
+                says little about load.
+            variant_name: The variant. Default: the only one.
+
+        Raises:
+            LmiError: If a threshold cannot be (LMI085), or the endpoint does not publish the metric
+                (LMI087).
+        """
+        from lmi_constructs.monitoring.alarms import EndpointAlarms, seconds
+
+        resolved = self.endpoint_config.variant(variant_name)
+        instance = resolved.instance
+        return EndpointAlarms(
+            self,
+            "Alarms",
+            endpoint_name=self.endpoint_name,
+            variant_name=resolved.variant.variant_name,
+            accelerator_count=instance.accelerator_count if instance else None,
+            is_async=self.endpoint_config.is_async,
+            topic=topic,
+            thresholds={
+                "error_rate": error_rate,
+                "client_error_rate": client_error_rate,
+                "p99_latency": seconds(p99_latency),
+                "p99_first_chunk_latency": seconds(p99_first_chunk_latency),
+                "concurrent_requests": concurrent_requests,
+                "disk_utilization": disk_utilization,
+                "memory_utilization": memory_utilization,
+                "gpu_memory_utilization": gpu_memory_utilization,
+            },
+        )
+
+    def _variant_name(self, variant_name: str | None) -> str:
+        return self.endpoint_config.variant(variant_name).variant.variant_name
+
+
+def _check(
+    endpoint_config: LmiEndpointConfig | None,
+    model_data: ModelData | None,
+    endpoint_name: str | None,
+) -> list[Finding]:
+    findings = []
+    if (endpoint_config is None) == (model_data is None):
+        findings.append(
+            Finding(
+                rule="LMI068",
+                message="an endpoint takes either model_data, or an endpoint_config of your own",
+                why="there would be nothing to deploy, or two things",
+                fix="give one of the two",
+                where="endpoint_config",
+            )
+        )
+    if endpoint_name is not None and not is_token(endpoint_name) and not _NAME.match(endpoint_name):
+        findings.append(
+            Finding(
+                rule="LMI065",
+                message=f"endpoint name {endpoint_name!r} is not a name SageMaker takes",
+                why="SageMaker refuses the endpoint",
+                fix="use up to 63 letters, digits and inner hyphens, or leave endpoint_name out",
+                where="endpoint_name",
+                source="botocore 1.44.8 sagemaker 2017-07-24 EndpointName",
+            )
+        )
+    return findings

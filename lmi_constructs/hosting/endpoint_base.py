@@ -1,0 +1,190 @@
+"""What can be done with any endpoint, made here or elsewhere: grants and metrics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from lmi_constructs.monitoring.metrics import endpoint_metric
+
+if TYPE_CHECKING:
+    from aws_cdk import aws_cloudwatch as cloudwatch
+
+
+class EndpointBase(Construct):
+    """An endpoint, whoever made it."""
+
+    @property
+    def endpoint_name(self) -> str:
+        """Name of the endpoint."""
+        raise NotImplementedError
+
+    @property
+    def endpoint_arn(self) -> str:
+        """ARN of the endpoint."""
+        raise NotImplementedError
+
+    def grant_invoke(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Let someone send requests, whole or streamed.
+
+        `InvokeEndpoint` and `InvokeEndpointWithResponseStream` are different actions; LLM clients
+        need both.
+        """
+        return self._grant(
+            grantee, "sagemaker:InvokeEndpoint", "sagemaker:InvokeEndpointWithResponseStream"
+        )
+
+    def grant_invoke_async(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Let someone queue requests of an asynchronous endpoint.
+
+        Writing the request to S3 and reading the answer there are not part of it.
+        """
+        return self._grant(grantee, "sagemaker:InvokeEndpointAsync")
+
+    def grant_invoke_openai(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Let someone use the OpenAI-compatible path with a bearer token.
+
+        The token is made from the caller's own credentials and needs `CallWithBearerToken`, which
+        is granted on all resources (whether it can be narrowed is not published), and the right to
+        invoke exactly this endpoint. This container streams JSON lines there, not server-sent
+        events: a plain OpenAI client cannot read its streams.
+
+        Source: https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-openai-compatible.html
+        """
+        iam.Grant.add_to_principal(
+            grantee=grantee, actions=["sagemaker:CallWithBearerToken"], resource_arns=["*"]
+        )
+        return self.grant_invoke(grantee)
+
+    @property
+    def openai_base_url(self) -> str:
+        """Base URL of the OpenAI-compatible path, for `OpenAI(base_url=...)`."""
+        stack = cdk.Stack.of(self)
+        host = f"runtime.sagemaker.{stack.region}.{stack.url_suffix}"
+        return f"https://{host}/endpoints/{self.endpoint_name}/openai/v1"
+
+    def metric(
+        self,
+        name: str,
+        *,
+        variant_name: str | None = None,
+        statistic: str | None = None,
+        period: cdk.Duration | None = None,
+    ) -> cloudwatch.Metric:
+        """Return a metric of a variant by its CloudWatch name.
+
+        Args:
+            name: Name of the metric, such as `ModelLatency`.
+            variant_name: The variant. Default: the only one.
+            statistic: Default: the one that makes sense of this metric.
+            period: Default: one minute.
+
+        Raises:
+            LmiError: If endpoints publish no metric of this name (LMI086).
+        """
+        return endpoint_metric(
+            name,
+            endpoint_name=self.endpoint_name,
+            variant_name=self._variant_name(variant_name),
+            statistic=statistic,
+            period=period,
+        )
+
+    def metric_invocations(self, *, period: cdk.Duration | None = None) -> cloudwatch.Metric:
+        """Requests that reached the model."""
+        return self.metric("Invocations", period=period)
+
+    def metric_invocations_per_instance(
+        self, *, period: cdk.Duration | None = None
+    ) -> cloudwatch.Metric:
+        """Requests divided by the number of instances."""
+        return self.metric("InvocationsPerInstance", period=period)
+
+    def metric_concurrent_requests(
+        self, *, period: cdk.Duration | None = None
+    ) -> cloudwatch.Metric:
+        """Requests being worked on or waiting."""
+        return self.metric("ConcurrentRequestsPerModel", period=period)
+
+    def metric_model_latency(
+        self, *, statistic: str = "p99", period: cdk.Duration | None = None
+    ) -> cloudwatch.Metric:
+        """Time the container takes for a whole answer, in microseconds."""
+        return self.metric("ModelLatency", statistic=statistic, period=period)
+
+    def metric_overhead_latency(
+        self, *, statistic: str = "p99", period: cdk.Duration | None = None
+    ) -> cloudwatch.Metric:
+        """Time SageMaker adds to a request, in microseconds."""
+        return self.metric("OverheadLatency", statistic=statistic, period=period)
+
+    def metric_first_chunk_latency(
+        self, *, statistic: str = "p99", period: cdk.Duration | None = None
+    ) -> cloudwatch.Metric:
+        """Time to the first part of a streamed answer, in microseconds."""
+        return self.metric("FirstChunkLatency", statistic=statistic, period=period)
+
+    def metric_4xx_errors(self, *, period: cdk.Duration | None = None) -> cloudwatch.Metric:
+        """Share of requests that the container refused."""
+        return self.metric("Invocation4XXErrors", period=period)
+
+    def metric_5xx_errors(self, *, period: cdk.Duration | None = None) -> cloudwatch.Metric:
+        """Share of requests that failed in the container."""
+        return self.metric("Invocation5XXErrors", period=period)
+
+    def metric_gpu_utilization(self, *, period: cdk.Duration | None = None) -> cloudwatch.Metric:
+        """Busy time of all GPUs together: 100 percent for each GPU."""
+        return self.metric("GPUUtilization", period=period)
+
+    def metric_gpu_memory_utilization(
+        self, *, period: cdk.Duration | None = None
+    ) -> cloudwatch.Metric:
+        """Memory of all GPUs together: 100 percent for each; near its limit at all loads."""
+        return self.metric("GPUMemoryUtilization", period=period)
+
+    def metric_memory_utilization(self, *, period: cdk.Duration | None = None) -> cloudwatch.Metric:
+        """Host memory in percent."""
+        return self.metric("MemoryUtilization", period=period)
+
+    def metric_disk_utilization(self, *, period: cdk.Duration | None = None) -> cloudwatch.Metric:
+        """Disk space in percent."""
+        return self.metric("DiskUtilization", period=period)
+
+    def _grant(self, grantee: iam.IGrantable, *actions: str) -> iam.Grant:
+        return iam.Grant.add_to_principal(
+            grantee=grantee, actions=list(actions), resource_arns=[self.endpoint_arn]
+        )
+
+    def _variant_name(self, variant_name: str | None) -> str:
+        return variant_name or "AllTraffic"
+
+
+class ImportedEndpoint(EndpointBase):
+    """An endpoint that was made elsewhere, in this account and region."""
+
+    def __init__(self, scope: Construct, id: str, endpoint_name: str) -> None:
+        """Refer to an endpoint by its name.
+
+        Args:
+            scope: Parent.
+            id: Id within the parent.
+            endpoint_name: Name of the endpoint.
+        """
+        super().__init__(scope, id)
+        self._endpoint_name = endpoint_name
+        self._endpoint_arn = cdk.Stack.of(self).format_arn(
+            service="sagemaker", resource="endpoint", resource_name=endpoint_name
+        )
+
+    @property
+    def endpoint_name(self) -> str:
+        """Name of the endpoint."""
+        return self._endpoint_name
+
+    @property
+    def endpoint_arn(self) -> str:
+        """ARN of the endpoint."""
+        return self._endpoint_arn

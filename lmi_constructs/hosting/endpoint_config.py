@@ -1,0 +1,194 @@
+"""The endpoint configuration: variants and what holds for all of them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from aws_cdk import aws_sagemaker as sagemaker
+from constructs import Construct
+
+from lmi_constructs.findings import Finding, LmiError
+from lmi_constructs.hosting._permissions import grant
+from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._resolved_variant import ResolvedVariant
+from lmi_constructs.hosting._surroundings import Surroundings
+from lmi_constructs.hosting._tokens import is_token
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aws_cdk import aws_iam as iam
+    from aws_cdk import aws_kms as kms
+
+    from lmi_constructs.hosting._permissions import Permission
+    from lmi_constructs.hosting.endpoint_features import (
+        AsyncInference,
+        DataCapture,
+        EndpointMetrics,
+    )
+    from lmi_constructs.hosting.variant import LmiVariant
+
+_NAME = re.compile(r"^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$")
+
+
+class LmiEndpointConfig(Construct):
+    """An endpoint configuration.
+
+    Its name is always generated: CloudFormation replaces a configuration on every change, and the
+    endpoint moves to the new one. What has no keyword here (`VpcConfig` for components, serverless
+    variants, tags by `cdk.Tags`) is set on `resource`, the L1 construct:
+    `config.resource.add_property_override("ProductionVariants.0.AcceleratorType", ...)`.
+
+    Attributes:
+        resource: The L1 construct.
+        variants: The variants with everything that was worked out for them.
+        shadow_variants: The shadow variants.
+        endpoint_config_name: The generated name.
+        is_async: Whether answers are written to S3.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        variants: Sequence[LmiVariant],
+        shadow_variants: Sequence[LmiVariant] = (),
+        encryption_key: kms.IKey | None = None,
+        data_capture: DataCapture | None = None,
+        async_inference: AsyncInference | None = None,
+        metrics: EndpointMetrics | None = None,
+        explainer: sagemaker.CfnEndpointConfig.ExplainerConfigProperty | None = None,
+        execution_role: iam.IRole | None = None,
+        network_isolation: bool | None = None,
+    ) -> None:
+        """Create an endpoint configuration.
+
+        Args:
+            scope: Parent.
+            id: Id within the parent.
+            variants: Models on instances, 1 to 10.
+            shadow_variants: A variant that gets a copy of the traffic, its answers unused.
+            encryption_key: Key of the instances' EBS volumes. Local NVMe storage is encrypted by the
+                hardware, not with this key.
+            data_capture: Recording of requests and responses. The models' roles get the permission.
+            async_inference: Asynchronous answers. The models' roles get the permission.
+            metrics: How finely metrics are published. Default: SageMaker's.
+            explainer: SageMaker Clarify, as the L1 property.
+            execution_role: Role of a fleet that serves inference components.
+            network_isolation: Isolation of a fleet that serves inference components.
+
+        Raises:
+            LmiError: If a variant would fail at deploy time.
+        """
+        super().__init__(scope, id)
+        self.variants = tuple(ResolvedVariant.of(variant) for variant in variants)
+        self.shadow_variants = tuple(ResolvedVariant.of(variant) for variant in shadow_variants)
+        self.is_async = async_inference is not None
+        everyone = (*self.variants, *self.shadow_variants)
+        findings = [finding for variant in everyone for finding in variant.findings]
+        findings += _check_names([resolved.variant.variant_name for resolved in everyone])
+        findings += _check_key(encryption_key, everyone)
+        report(self, dict.fromkeys(findings))
+
+        self.resource = sagemaker.CfnEndpointConfig(
+            self,
+            "Resource",
+            production_variants=[item.render(is_async=self.is_async) for item in self.variants],
+            shadow_production_variants=[
+                item.render(is_async=self.is_async) for item in self.shadow_variants
+            ]
+            or None,
+            kms_key_id=None if encryption_key is None else encryption_key.key_arn,
+            data_capture_config=None if data_capture is None else data_capture.render(),
+            async_inference_config=None if async_inference is None else async_inference.render(),
+            metrics_config=None if metrics is None else metrics.render(),
+            explainer_config=explainer,
+            execution_role_arn=None if execution_role is None else execution_role.role_arn,
+            enable_network_isolation=network_isolation,
+        )
+        self._grant_writing(data_capture, async_inference)
+        self.endpoint_config_name: str = self.resource.attr_endpoint_config_name
+
+    def variant(self, name: str | None = None) -> ResolvedVariant:
+        """Return a variant by name, or the only one.
+
+        Raises:
+            LmiError: If there is no such variant, or no name and several variants (LMI067).
+        """
+        found = [
+            item for item in self.variants if name is None or item.variant.variant_name == name
+        ]
+        if len(found) == 1:
+            return found[0]
+        names = ", ".join(repr(item.variant.variant_name) for item in self.variants)
+        finding = Finding(
+            rule="LMI067",
+            message=f"variant {name!r} is not one of {names}" if name else f"which of {names}?",
+            why="metrics, alarms and scaling belong to one variant",
+            fix="give variant_name=",
+            where="variant_name",
+        )
+        raise LmiError(finding.at(self.node.path))
+
+    def _grant_writing(
+        self, data_capture: DataCapture | None, async_inference: AsyncInference | None
+    ) -> None:
+        """Let the models' roles write what the endpoint stores, before the endpoint exists."""
+        everyone = (*self.variants, *self.shadow_variants)
+        core_dumps = [
+            item.variant.core_dump.location for item in everyone if item.variant.core_dump
+        ]
+        if data_capture is None and async_inference is None and not core_dumps:
+            return
+        surroundings = Surroundings.of(self)
+        permissions: list[Permission] = []
+        for feature in (data_capture, async_inference):
+            permissions += feature.permissions(surroundings) if feature else ()
+        for location in core_dumps:
+            permissions += location.write_permissions(surroundings)
+        roles = dict.fromkeys(item.variant.model.role for item in everyone if item.variant.model)
+        for role in roles:
+            self.resource.node.add_dependency(*grant(role, permissions))
+
+
+def _check_names(names: list[str]) -> list[Finding]:
+    known = [name for name in names if not is_token(name)]
+    wrong = [name for name in known if not _NAME.match(name)]
+    twice = {name for name in known if known.count(name) > 1}
+    return [
+        Finding(
+            rule="LMI066",
+            message=f"variant name {name!r} is "
+            + ("not a name SageMaker takes" if name in wrong else "used twice"),
+            why="SageMaker refuses the endpoint configuration",
+            fix="use up to 63 letters, digits and inner hyphens, different for each variant",
+            where="variant_name",
+            source="botocore 1.44.8 sagemaker 2017-07-24 VariantName",
+        )
+        for name in dict.fromkeys([*wrong, *twice])
+    ]
+
+
+def _check_key(key: kms.IKey | None, variants: tuple[ResolvedVariant, ...]) -> list[Finding]:
+    if key is None:
+        return []
+    local = [
+        item.instance.name
+        for item in variants
+        if item.instance is not None and item.instance.local_storage_gb
+    ]
+    return [
+        Finding(
+            rule="LMI044",
+            message=f"encryption_key does not encrypt the local storage of {name}",
+            why="model and container live on the instance's own NVMe storage, which the hardware"
+            " encrypts with keys of its own",
+            fix="nothing, if a policy asks for the key; acknowledge this warning",
+            severity="warning",
+            where="encryption_key",
+            source="botocore 1.44.8 sagemaker 2017-07-24 CreateEndpointConfigInput.KmsKeyId",
+        )
+        for name in dict.fromkeys(local)
+    ]

@@ -1,0 +1,275 @@
+"""The model: image, data, settings and execution role."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aws_cdk import aws_sagemaker as sagemaker
+from constructs import Construct
+
+from lmi_constructs.container import LmiSettings
+from lmi_constructs.findings import Finding
+from lmi_constructs.hosting._permissions import (
+    endpoint_permissions,
+    execution_role,
+    grant,
+    network_permissions,
+)
+from lmi_constructs.hosting._planning import judge
+from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._surroundings import Surroundings
+from lmi_constructs.hosting._tokens import is_token
+from lmi_constructs.hosting.container_image import as_image
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from aws_cdk import aws_ec2 as ec2
+    from aws_cdk import aws_iam as iam
+
+    from lmi_constructs.container import LmiContainer
+    from lmi_constructs.hosting.container_image import ContainerImage
+    from lmi_constructs.hosting.model_data import BoundModelData, ModelData
+
+_LARGEST_ENVIRONMENT = 100
+_LONGEST_VALUE = 1024
+
+
+class LmiModel(Construct):
+    """A model of SageMaker that runs in an LMI container.
+
+    Its name is always generated: CloudFormation replaces a model on every change, and a fixed name
+    would collide with the one being replaced. What has no keyword here (several containers,
+    `InferenceExecutionConfig`, tags by `cdk.Tags`) is set on `resource`, the L1 construct:
+    `model.resource.add_property_override("PrimaryContainer.ContainerHostname", "llm")`.
+
+    Attributes:
+        resource: The L1 construct.
+        role: The execution role.
+        model_data: Where the files come from.
+        container: Release of the image, `None` for an image nothing is known of.
+        image_uri: The image.
+        settings: The settings, `None` for an image nothing is known of.
+        environment: The whole environment of the container.
+        network_isolation: Whether the container is cut off from the network.
+        findings: Warnings about the settings.
+        connections: Security groups of the container, with a VPC.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        model_data: ModelData,
+        container: LmiContainer | ContainerImage | None = None,
+        settings: LmiSettings | None = None,
+        environment: Mapping[str, str] | None = None,
+        role: iam.IRole | None = None,
+        network_isolation: bool | None = None,
+        vpc: ec2.IVpc | None = None,
+        vpc_subnets: ec2.SubnetSelection | None = None,
+        security_groups: Sequence[ec2.ISecurityGroup] | None = None,
+        image_config: sagemaker.CfnModel.ImageConfigProperty | None = None,
+    ) -> None:
+        """Create a model.
+
+        Args:
+            scope: Parent.
+            id: Id within the parent.
+            model_data: Where the model's files come from.
+            container: Release, or image. Default: the newest release whose behaviour has been
+                verified by running its code.
+            settings: Settings of server and engine. Default: none but what the release needs.
+            environment: Further environment variables, taken as they are. Anyone with
+                `sagemaker:DescribeModel` can read them.
+            role: Execution role. Default: a new one that may read exactly this model data, pull
+                exactly this image, and write logs and metrics. A role given here gets the same
+                permissions, and they are in place before the model is created.
+            network_isolation: Whether the container is cut off from the network. Default: yes if
+                SageMaker mounts the data, no if the container must download something itself.
+            vpc: VPC of the container's network interfaces. Default: none of yours.
+            vpc_subnets: Subnets within the VPC. Default: its private ones.
+            security_groups: Security groups. Default: a new one.
+            image_config: Where an image comes from that is in no ECR registry of AWS.
+
+        Raises:
+            LmiError: If the settings, data, image or network would fail at deploy time.
+        """
+        super().__init__(scope, id)
+        surroundings = Surroundings.of(self)
+        image = as_image(container).bind(surroundings)
+        data = model_data.bind(self, surroundings)
+
+        self.model_data = model_data
+        self.container = image.container
+        self.image_uri = image.uri
+        self.settings = settings
+        if settings is None and image.container is not None:
+            self.settings = LmiSettings()
+        self.environment, clashes = _environment(self.settings, image.container, data, environment)
+        self.network_isolation = (
+            not data.needs_network if network_isolation is None else network_isolation
+        )
+        self.is_data_mounted = data.is_mounted
+        judged = judge(self.environment, image.container, model_mounted=data.is_mounted)
+        self.findings: tuple[Finding, ...] = (
+            *image.findings,
+            *clashes,
+            *_check_environment_size(self.environment),
+            *_check_isolation(self.network_isolation, data),
+            *_check_network(vpc, vpc_subnets, security_groups),
+            *(self.settings.check(image.container) if self.settings and image.container else ()),
+            *(judged.findings if judged else ()),
+        )
+        self.findings = tuple(dict.fromkeys(self.findings))
+        report(self, self.findings)
+
+        permissions = [
+            *endpoint_permissions(surroundings),
+            *image.permissions,
+            *data.permissions,
+            *(network_permissions() if vpc else ()),
+        ]
+        self.role: iam.IRole
+        dependables = []
+        if role is None:
+            self.role = execution_role(self, permissions)
+        else:
+            self.role = role
+            dependables = grant(role, permissions)
+        self.resource = sagemaker.CfnModel(
+            self,
+            "Resource",
+            execution_role_arn=self.role.role_arn,
+            enable_network_isolation=self.network_isolation,
+            primary_container=sagemaker.CfnModel.ContainerDefinitionProperty(
+                image=image.uri,
+                image_config=image_config,
+                environment=self.environment or None,
+                model_data_source=data.model_data_source,
+                model_data_url=data.model_data_url,
+            ),
+            vpc_config=self._vpc_config(vpc, vpc_subnets, security_groups),
+        )
+        if dependables:
+            self.resource.node.add_dependency(*dependables)
+        self.model_name: str = self.resource.attr_model_name
+
+    def _vpc_config(
+        self,
+        vpc: ec2.IVpc | None,
+        vpc_subnets: ec2.SubnetSelection | None,
+        security_groups: Sequence[ec2.ISecurityGroup] | None,
+    ) -> sagemaker.CfnModel.VpcConfigProperty | None:
+        self.connections: ec2.Connections | None = None
+        if vpc is None:
+            return None
+        from aws_cdk import aws_ec2 as ec2
+
+        groups = list(security_groups or [ec2.SecurityGroup(self, "SecurityGroup", vpc=vpc)])
+        self.connections = ec2.Connections(security_groups=groups)
+        selection = vpc_subnets or ec2.SubnetSelection()
+        subnets = vpc.select_subnets(
+            availability_zones=selection.availability_zones,
+            one_per_az=selection.one_per_az,
+            subnet_filters=selection.subnet_filters,
+            subnet_group_name=selection.subnet_group_name,
+            subnets=selection.subnets,
+            subnet_type=selection.subnet_type,
+        )
+        return sagemaker.CfnModel.VpcConfigProperty(
+            security_group_ids=[group.security_group_id for group in groups],
+            subnets=subnets.subnet_ids,
+        )
+
+
+def _environment(
+    settings: LmiSettings | None,
+    container: LmiContainer | None,
+    data: BoundModelData,
+    extra: Mapping[str, str] | None,
+) -> tuple[dict[str, str], list[Finding]]:
+    """Return the container's environment, and what is said twice in it."""
+    findings: list[Finding] = []
+    rendered: dict[str, str] = dict(data.environment)
+    if settings is not None and container is None:
+        findings.append(
+            Finding(
+                rule="LMI018",
+                message="settings are given for an image that no release is known for",
+                why="names and defaults of settings differ between releases",
+                fix="say which release it behaves like: ContainerImage.from_uri(uri,"
+                " behaves_like=LmiContainer.V27), or give environment= instead",
+                where="settings",
+            )
+        )
+    parts = [("settings", settings.to_environment(container) if settings and container else {})]
+    parts.append(("environment", dict(extra or {})))
+    for where, part in parts:
+        findings += [
+            Finding(
+                rule="LMI009",
+                message=f"{name} is set to {part[name]!r} and, by another keyword, to"
+                f" {rendered[name]!r}",
+                why="only one of them can be deployed",
+                fix="remove one",
+                where=where,
+            )
+            for name in part.keys() & rendered.keys()
+            if part[name] != rendered[name]
+        ]
+        rendered.update(part)
+    return rendered, findings
+
+
+def _check_environment_size(environment: Mapping[str, str]) -> list[Finding]:
+    """Check what SageMaker takes: the verdict does it too, but only for images it knows."""
+    too_long = [
+        name
+        for name, value in environment.items()
+        if not is_token(value) and len(value.encode()) > _LONGEST_VALUE
+    ]
+    if len(environment) <= _LARGEST_ENVIRONMENT and not too_long:
+        return []
+    what = f"the values of {', '.join(too_long)} are" if too_long else "100 variables are"
+    return [
+        Finding(
+            rule="LMI005",
+            message=f"the environment is too large: {what} more than SageMaker takes",
+            why="SageMaker takes 100 variables of at most 1024 bytes each",
+            fix="put long values into a serving.properties file next to the model",
+            where="environment",
+            source="botocore 1.44.8 sagemaker 2017-07-24 EnvironmentMap",
+        )
+    ]
+
+
+def _check_isolation(isolated: bool, data: BoundModelData) -> list[Finding]:
+    if not (isolated and data.needs_network):
+        return []
+    return [
+        Finding(
+            rule="LMI090",
+            message="network_isolation=True, but the container must download the model itself",
+            why="an isolated container reaches neither the hub nor S3 and would stop at start",
+            fix="copy the model to S3 and use ModelData.s3_prefix(...), or leave network_isolation"
+            " out",
+            where="network_isolation",
+            source="botocore 1.44.8 sagemaker 2017-07-24 CreateModelInput.EnableNetworkIsolation",
+        )
+    ]
+
+
+def _check_network(vpc: object, subnets: object, groups: object) -> list[Finding]:
+    if vpc is not None or (subnets is None and groups is None):
+        return []
+    return [
+        Finding(
+            rule="LMI091",
+            message="vpc_subnets or security_groups are given without a vpc",
+            why="they would have no effect",
+            fix="give vpc= too",
+            where="vpc",
+        )
+    ]

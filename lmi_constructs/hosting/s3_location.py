@@ -1,0 +1,128 @@
+"""A place in S3: checked once, and granted exactly."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lmi_constructs.findings import Finding, LmiError
+from lmi_constructs.hosting._permissions import Permission
+from lmi_constructs.hosting._tokens import is_token
+
+if TYPE_CHECKING:
+    from aws_cdk import aws_kms as kms
+    from aws_cdk import aws_s3 as s3
+
+    from lmi_constructs.hosting._surroundings import Surroundings
+
+_BUCKET_NAME = re.compile(r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$")
+_SOURCE = "botocore 1.44.8 sagemaker 2017-07-24 S3ModelDataSource"
+
+
+@dataclass(frozen=True, slots=True)
+class S3Location:
+    """A prefix in a bucket.
+
+    Attributes:
+        bucket: The bucket, or the name of one.
+        prefix: Prefix with exactly one trailing slash; empty for the whole bucket.
+        encryption_key: Key of the objects. Default: the key the bucket was given, if any.
+    """
+
+    bucket: s3.IBucket | str
+    prefix: str
+    encryption_key: kms.IKey | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a place that SageMaker would refuse or read wrongly."""
+        findings = [*_check_bucket(self.bucket), *_check_prefix(self.prefix)]
+        if findings:
+            raise LmiError(findings)
+
+    @property
+    def bucket_name(self) -> str:
+        """Name of the bucket."""
+        return self.bucket if isinstance(self.bucket, str) else self.bucket.bucket_name
+
+    @property
+    def uri(self) -> str:
+        """The place as `s3://bucket/prefix/`."""
+        return f"s3://{self.bucket_name}/{self.prefix}"
+
+    @property
+    def key(self) -> kms.IKey | None:
+        """Key of the objects: the one given, else the bucket's."""
+        if self.encryption_key is not None or isinstance(self.bucket, str):
+            return self.encryption_key
+        return self.bucket.encryption_key
+
+    def read_permissions(self, surroundings: Surroundings) -> tuple[Permission, ...]:
+        """Return what reading exactly this prefix takes."""
+        bucket_arn = self._bucket_arn(surroundings)
+        listed = {"StringLike": {"s3:prefix": [f"{self.prefix}*"]}} if self.prefix else {}
+        permissions = [
+            Permission(("s3:GetObject",), (f"{bucket_arn}/{self.prefix}*",)),
+            Permission(("s3:ListBucket",), (bucket_arn,), listed),
+        ]
+        if self.key is not None:
+            permissions.append(Permission(("kms:Decrypt",), (self.key.key_arn,)))
+        return tuple(permissions)
+
+    def write_permissions(self, surroundings: Surroundings) -> tuple[Permission, ...]:
+        """Return what writing below exactly this prefix takes."""
+        target = f"{self._bucket_arn(surroundings)}/{self.prefix}*"
+        permissions = [Permission(("s3:PutObject",), (target,))]
+        if self.key is not None:
+            actions = ("kms:Decrypt", "kms:GenerateDataKey")
+            permissions.append(Permission(actions, (self.key.key_arn,)))
+        return tuple(permissions)
+
+    def _bucket_arn(self, surroundings: Surroundings) -> str:
+        if isinstance(self.bucket, str):
+            return surroundings.bucket_arn(self.bucket)
+        return self.bucket.bucket_arn
+
+
+def _check_bucket(bucket: s3.IBucket | str) -> list[Finding]:
+    if not isinstance(bucket, str) or is_token(bucket) or _BUCKET_NAME.match(bucket):
+        return []
+    return [
+        Finding(
+            rule="LMI021",
+            message=f"{bucket!r} is not the name of a bucket",
+            why="SageMaker could not read the S3 address",
+            fix="give the bare name, such as my-models, without s3:// and without the prefix",
+            where="bucket",
+            source=_SOURCE,
+        )
+    ]
+
+
+def _check_prefix(prefix: str) -> list[Finding]:
+    """Check a prefix: one trailing slash, none leading, no empty, `.` or `..` parts."""
+    if is_token(prefix) or prefix == "":
+        return []
+    parts = [part for part in prefix.split("/") if part not in ("", ".", "..")]
+    meant = "/".join(parts) + "/"
+    if prefix == meant:
+        return []
+    if prefix.startswith("s3://"):
+        wrong, meant = "it is a whole address", "/".join(parts[2:]) + "/"
+    elif prefix.rstrip("/") + "/" == meant and not prefix.endswith("/"):
+        wrong = "it does not end in a slash"
+    elif prefix.startswith("/"):
+        wrong = "it starts with a slash"
+    else:
+        wrong = "it has an empty, '.' or '..' part"
+    return [
+        Finding(
+            rule="LMI020",
+            message=f"prefix {prefix!r} cannot be mounted: {wrong}",
+            why="SageMaker takes an S3 prefix only with exactly one trailing slash and makes the"
+            " file paths under /opt/ml/model from what follows it",
+            fix=f"write {meant!r}",
+            where="prefix",
+            source=_SOURCE,
+        )
+    ]

@@ -1,0 +1,58 @@
+"""CloudWatch metrics of an endpoint as CDK metrics, with the right dimensions."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from lmi_constructs.facts.metrics import endpoint_metrics
+from lmi_constructs.findings import Finding, LmiError
+
+if TYPE_CHECKING:
+    import aws_cdk as cdk
+    from aws_cdk import aws_cloudwatch as cloudwatch
+
+
+def endpoint_metric(
+    name: str,
+    *,
+    endpoint_name: str,
+    variant_name: str,
+    statistic: str | None = None,
+    period: cdk.Duration | None = None,
+) -> cloudwatch.Metric:
+    """Return a metric of a variant.
+
+    Args:
+        name: Name of the metric, such as `ModelLatency`.
+        endpoint_name: The endpoint.
+        variant_name: The variant.
+        statistic: Default: the one that makes sense of this metric.
+        period: Default: one minute, at which endpoints publish.
+
+    Raises:
+        LmiError: If endpoints publish no metric of this name (LMI086).
+    """
+    import aws_cdk as cdk
+    from aws_cdk import aws_cloudwatch as cloudwatch
+
+    row = endpoint_metrics().get(name)
+    if row is None:
+        near = get_close_matches(name, list(endpoint_metrics()), n=1)
+        raise LmiError(
+            Finding(
+                rule="LMI086",
+                message=f"endpoints publish no metric {name!r}",
+                why="an alarm on it would wait for data for ever",
+                fix=f"use {near[0]!r}" if near else "use one of " + ", ".join(endpoint_metrics()),
+                where="metric",
+            )
+        )
+    values = {"EndpointName": endpoint_name, "VariantName": variant_name}
+    return cloudwatch.Metric(
+        namespace=row.namespace,
+        metric_name=row.name,
+        dimensions_map={dimension: values[dimension] for dimension in row.dimensions},
+        statistic=statistic or row.statistic,
+        period=period or cdk.Duration.minutes(1),
+    )

@@ -1,0 +1,75 @@
+"""All presets in rows, with what the planner says of them; without the CDK."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lmi_constructs.container import LmiContainer
+from lmi_constructs.facts import instance_types
+from lmi_constructs.hosting._planning import engine_concurrency, judge, plan_memory
+from lmi_constructs.presets.tables import TABLES
+
+if TYPE_CHECKING:
+    from lmi_constructs.presets.table import PresetTable
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueRow:
+    """One preset.
+
+    Attributes:
+        name: Name for commands.
+        class_name: Name of the construct in `lmi_constructs.presets`.
+        title: What it is.
+        hub_id: The model.
+        gated: Whether the hub asks for a token.
+        container: Name of the container release.
+        instance_type: The instance type.
+        accelerators: Number and kind of accelerators.
+        grade: What the planner says: `fits`, `marginal`, `cannot` or `unknown`.
+        memory_gib: Planned memory per accelerator in GiB, if known.
+        max_model_len: Context length that is deployed, in tokens.
+        concurrency: Requests that the engine works on at once.
+    """
+
+    name: str
+    class_name: str
+    title: str
+    hub_id: str
+    gated: bool
+    container: str
+    instance_type: str
+    accelerators: str
+    grade: str
+    memory_gib: float | None
+    max_model_len: int | None
+    concurrency: int | None
+
+
+def catalogue() -> tuple[CatalogueRow, ...]:
+    """Return all presets."""
+    return tuple(_row(table) for table in TABLES.values())
+
+
+def _row(table: PresetTable) -> CatalogueRow:
+    instance = instance_types()[str(table.instance_type.value)]
+    container = LmiContainer.of(table.container)
+    environment = table.lmi_settings().to_environment(container)
+    judged = judge(environment, container, instance_type=instance.name, model_mounted=True)
+    plan = plan_memory(table.hub_id, instance.name, judged, container)
+    context = table.settings.get("max_model_len")
+    return CatalogueRow(
+        name=table.name,
+        class_name=table.class_name,
+        title=table.title,
+        hub_id=table.hub_id,
+        gated=table.gated,
+        container=container.name,
+        instance_type=instance.name,
+        accelerators=f"{instance.accelerator_count} x {instance.accelerator}",
+        grade="unknown" if plan is None else plan.grade,
+        memory_gib=None if plan is None else plan.total_gib,
+        max_model_len=None if context is None else int(context.value),
+        concurrency=engine_concurrency(judged),
+    )

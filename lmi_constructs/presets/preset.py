@@ -1,0 +1,117 @@
+"""What all presets do: a reviewed table, and one construct call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, TypedDict
+
+from lmi_constructs.container import LmiContainer
+from lmi_constructs.hosting import LmiEndpoint, ModelData
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import aws_cdk as cdk
+    from aws_cdk import aws_ec2 as ec2
+    from aws_cdk import aws_iam as iam
+    from aws_cdk import aws_kms as kms
+    from aws_cdk import aws_sagemaker as sagemaker
+    from constructs import Construct
+    from typing_extensions import Unpack
+
+    from lmi_constructs.container import LmiSettings
+    from lmi_constructs.hosting import (
+        AsyncInference,
+        CapacityReservation,
+        ContainerImage,
+        CoreDump,
+        DataCapture,
+        EndpointMetrics,
+        InstancePool,
+        Routing,
+    )
+    from lmi_constructs.presets.table import Departure, PresetTable
+
+
+class EndpointOverrides(TypedDict, total=False):
+    """Keywords of `LmiEndpoint` that a preset takes too."""
+
+    environment: Mapping[str, str] | None
+    initial_instance_count: int
+    variant_name: str
+    startup_timeout: cdk.Duration | None
+    download_timeout: cdk.Duration | None
+    host_image: str | None
+    volume_size: cdk.Size | None
+    routing: Routing | None
+    capacity_reservation: CapacityReservation | None
+    instance_pools: Sequence[InstancePool]
+    instance_provision_timeout: cdk.Duration | None
+    core_dump: CoreDump | None
+    enable_ssm_access: bool | None
+    role: iam.IRole | None
+    network_isolation: bool | None
+    vpc: ec2.IVpc | None
+    vpc_subnets: ec2.SubnetSelection | None
+    security_groups: Sequence[ec2.ISecurityGroup] | None
+    encryption_key: kms.IKey | None
+    data_capture: DataCapture | None
+    async_inference: AsyncInference | None
+    metrics: EndpointMetrics | None
+    endpoint_name: str | None
+    deployment: sagemaker.CfnEndpoint.DeploymentConfigProperty | None
+    retain_deployment: bool | None
+
+
+class LmiPreset(LmiEndpoint):
+    """A baseline of the guide as an endpoint.
+
+    Attributes:
+        table: Every value with its source.
+        departures: Settings of the guide that are deployed differently, and why.
+    """
+
+    table: ClassVar[PresetTable]
+    departures: ClassVar[tuple[Departure, ...]]
+
+    def __init_subclass__(cls) -> None:
+        """Show the table's departures on the class."""
+        super().__init_subclass__()
+        cls.departures = cls.table.departures
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        model_data: ModelData | None = None,
+        settings: LmiSettings | None = None,
+        container: LmiContainer | ContainerImage | None = None,
+        instance_type: str | None = None,
+        **overrides: Unpack[EndpointOverrides],
+    ) -> None:
+        """Create the endpoint of a preset.
+
+        Args:
+            scope: Parent.
+            id: Id within the parent.
+            model_data: Where the model's files come from, an S3 prefix at best. Default: the hub,
+                from which each new instance downloads everything again.
+            settings: Settings that replace those of the table, one by one.
+            container: Default: the table's release.
+            instance_type: Default: the table's.
+            **overrides: Every other keyword of `LmiEndpoint`.
+
+        Raises:
+            LmiError: If the endpoint would fail at deploy time.
+        """
+        table = self.table
+        chosen = table.lmi_settings()
+        super().__init__(
+            scope,
+            id,
+            model_data=model_data or ModelData.hub(table.hub_id),
+            settings=chosen if settings is None else chosen.merged(settings),
+            container=container or LmiContainer.of(table.container),
+            instance_type=instance_type or str(table.instance_type.value),
+            **overrides,
+        )
