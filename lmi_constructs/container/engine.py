@@ -26,8 +26,6 @@ def read(argument: EngineArgument, text: str, behaviour: HandlerBehaviour) -> An
     Raises:
         ValueError: If the engine's parser ends the start, with what is wrong with the text.
     """
-    if argument.action == "none":
-        raise ValueError("belongs to a field that has no command-line argument in this engine")
     lowered = text.lower()
     if argument.action == "store_boolean":
         return values.one_of("true", "false", fold=True)(text) == "true"
@@ -35,6 +33,8 @@ def read(argument: EngineArgument, text: str, behaviour: HandlerBehaviour) -> An
         return _bare_flag(argument)
     if lowered == "false":
         return _negated_flag(argument, behaviour)
+    if argument.action == "none":
+        raise ValueError("belongs to a field that has no command-line argument in this engine")
     if argument.action in ("boolean_optional", "store_true"):
         raise ValueError("is neither true nor false, the only two forms the container turns on")
     if behaviour.value_form == "separate" and _looks_like_flag(text):
@@ -105,9 +105,9 @@ def _conversion(argument: EngineArgument) -> Callable[[str], Any]:
             else values.readable_whole(text, argument.suffixes)
         ),
         "config": lambda text: _structured(values.json_value(text), argument),
-        "KVTransferConfig.from_cli": values.json_value,
-        "from_json": values.json_value,
-        "CompilationConfig.from_cli": values.literal,
+        "KVTransferConfig.from_cli": values.json_mapping,
+        "from_json": values.json_mapping,
+        "CompilationConfig.from_cli": values.level_or_mapping,
         # A lower-casing conversion in front of fixed choices, such as that of `moe_backend`.
         "<lambda>": lambda text: text.lower().replace("-", "_") if argument.choices else text,
     }

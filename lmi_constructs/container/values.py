@@ -78,6 +78,14 @@ def json_value(text: str) -> Any:
         raise ValueError(f"is not valid JSON ({error})") from None
 
 
+def json_mapping(text: str) -> dict[str, Any]:
+    """Read a JSON object."""
+    value = json_value(text)
+    if not isinstance(value, dict):
+        raise ValueError("is not a JSON object")
+    return value
+
+
 def json_object_or_text(text: str) -> Any:
     """Read JSON if the text stands in braces, else keep the text."""
     return json_value(text) if re.fullmatch(r"(?s)\s*{.*}\s*", text) else text
@@ -120,6 +128,11 @@ def literal_mapping(text: str) -> dict[Any, Any]:
     if not isinstance(value, dict):
         raise ValueError("is not a mapping")
     return value
+
+
+def level_or_mapping(text: str) -> Any:
+    """Read a compilation setting of old engines: a level from 0 to 3, or a Python mapping."""
+    return int(text) if text in ("0", "1", "2", "3") else literal_mapping(text)
 
 
 def one_of(*choices: str, fold: bool = False) -> Callable[[str], str]:

@@ -20,7 +20,7 @@ _WANTED = (
 )
 _WANTED += ("vllm/tool_parsers", "vllm/entrypoints/openai/tool_parsers", "vllm/pooling_params.py")
 _WANTED += ("vllm/model_executor/layers/quantization/__init__.py", "vllm/v1/attention")
-_WANTED += ("vllm/attention",)
+_WANTED += ("vllm/attention", "vllm/transformers_utils/config.py")
 # The parts of the engine's configuration whose fields are arguments of the same name.
 _CONFIGS = ("Model", "Load", "Parallel", "Cache", "MultiModal", "LoRA", "Observability")
 _CONFIGS += ("Scheduler", "Compilation", "Vllm", "UVAOffload", "PrefetchOffload")
@@ -32,7 +32,7 @@ def derive(version: str) -> dict[str, Any]:
         pip = [sys.executable, "-m", "pip", "download", f"vllm=={version}", "--no-deps", "--quiet"]
         pip += ["--no-cache-dir", "--only-binary", ":all:", "--platform", "manylinux_2_31_x86_64"]
         pip += ["--platform", "manylinux_2_28_x86_64", "--platform", "manylinux1_x86_64"]
-        subprocess.run([*pip, "--dest", folder], check=True)
+        subprocess.run([*pip, "--dest", folder], check=True)  # noqa: S603
         wheel = next(Path(folder).glob("vllm-*.whl"))
         sources = Path(folder) / "sources"
         with zipfile.ZipFile(wheel) as archive:
@@ -45,7 +45,7 @@ def derive(version: str) -> dict[str, Any]:
 def probe(sources: Path) -> dict[str, Any]:
     """Return the argument table of unpacked sources; vLLM's own code builds the parser."""
     command = [sys.executable, str(PROBE), str(sources)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
     table: dict[str, Any] = json.loads(done.stdout)
     return table
 

@@ -41,6 +41,7 @@ _READ = (
     "vllm.envs",
     "vllm.utils",
     "vllm.pooling_params",
+    "vllm.transformers_utils.config",
     "vllm.model_executor.layers.quantization",
     "vllm.v1.attention.backends.registry",
     "vllm.attention.backends.registry",
@@ -63,10 +64,10 @@ class _StandInType(type):
         return iter(())
 
     def __or__(cls, other: object) -> object:
-        return typing.Union[cls, other]
+        return typing.Union[cls, other]  # noqa: UP007
 
     def __ror__(cls, other: object) -> object:
-        return typing.Union[other, cls]
+        return typing.Union[other, cls]  # noqa: UP007
 
     def __call__(cls, *args: object, **kwargs: object) -> object:
         if len(args) == 1 and isinstance(args[0], (types.FunctionType, type)) and not kwargs:
@@ -201,11 +202,15 @@ def _registered(root: pathlib.Path, kind: str) -> list[str]:
 
 
 def _schema(cls: type) -> object:
-    """Return what pydantic accepts for a configuration class, without its prose."""
+    """Return what pydantic accepts for a configuration class, without its prose.
+
+    Where pydantic has no schema for a class, only its field names are known.
+    """
     try:
         return _without_prose(TypeAdapter(cls).json_schema())
     except Exception:
-        return None
+        names = {field.name: {} for field in dataclasses.fields(cls)}
+        return {"type": "object", "additionalProperties": False, "properties": names}
 
 
 def _without_prose(schema: object) -> object:
@@ -296,7 +301,7 @@ def _row(action: argparse.Action) -> dict[str, object]:
     }
     if action.nargs is not None and row["action"] in ("store", "append"):
         row["nargs"] = action.nargs
-    if action.choices is not None:
+    if action.choices:
         row["choices"] = list(action.choices)
     row["default"] = _default(action.default)
     return row
