@@ -1,18 +1,10 @@
 import pytest
 
-from lmi_constructs.checks.deployment import Facts
 from lmi_constructs.checks.examples import Example, good_templates
 from lmi_constructs.checks.rules import Rule, all_rules
-from lmi_constructs.checks.run import CheckOptions, check_template
+from tests.checks.support import findings
 
 RULES = all_rules()
-
-
-def findings(example: Example):
-    facts = Facts(model_configs={"Model": example.model_config} if example.model_config else {})
-    return check_template(
-        example.template(), region=example.region, options=CheckOptions(facts=facts)
-    )
 
 
 @pytest.mark.parametrize("name", good_templates())

@@ -5,9 +5,11 @@ from __future__ import annotations
 from functools import cache
 
 from lmi_constructs.checks.rules import (
+    accelerators,
     access,
     alarms,
     components,
+    engine,
     environment,
     images,
     instances,
@@ -29,7 +31,16 @@ def rule_families() -> dict[str, tuple[type[Rule], ...]]:
         "Environment": (
             environment.EnvironmentLimits,
             environment.PlainTextSecret,
-            environment.MisplacedProperty,
+            engine.RefusedByRelease,
+            engine.NotRead,
+            engine.WithoutVllm,
+            engine.StopsAtStart,
+            engine.MisplacedSetting,
+            engine.QuotedValue,
+            engine.TwoModels,
+            engine.NotExamined,
+            engine.AsyncOnOldServer,
+            engine.DegreeAboveGpus,
         ),
         "Model data": (
             model_data.PrefixWithoutSlash,
@@ -39,7 +50,6 @@ def rule_families() -> dict[str, tuple[type[Rule], ...]]:
             model_data.ArchiveExpected,
             model_data.IncompleteDataSource,
             model_data.DataSourceNotSupported,
-            model_data.NothingToServe,
         ),
         "Images and host images": (
             images.ImageOfAnotherRegion,
@@ -60,6 +70,7 @@ def rule_families() -> dict[str, tuple[type[Rule], ...]]:
             instances.InstanceCountTooSmall,
             instances.NoGpuInServerless,
         ),
+        "Memory and shape": (accelerators.FormatNotSupported,),
         "Time-outs": (
             timeouts.HealthCheckTimeoutOutOfRange,
             timeouts.DownloadTimeoutOutOfRange,

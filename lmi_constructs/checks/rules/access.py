@@ -64,7 +64,10 @@ class NothingToDownloadFrom(Rule):
     )
     source = "https://github.com/huggingface/optimum-neuron/issues/535"
     failing = Example(
-        {"Model/Properties/PrimaryContainer/Environment/HF_MODEL_ID": "Qwen/Qwen3-8B"}
+        {
+            "Model/Properties/PrimaryContainer/Environment/HF_MODEL_ID": "Qwen/Qwen3-8B",
+            "Model/Properties/PrimaryContainer/ModelDataSource": REMOVED,
+        }
     )
     passing = Example(
         {"Model/Properties/PrimaryContainer/Environment/HF_MODEL_ID": "/opt/ml/model"}

@@ -91,8 +91,10 @@ class Rule(ABC):
         )
 
 
-def placed(finding: Finding, resource: Resource, path: str) -> PlacedFinding:
-    """Return a finding of another room as one on a resource."""
+def placed(
+    finding: Finding, resource: Resource, path: str, source: str | None = None
+) -> PlacedFinding:
+    """Return a finding of another room as one on a resource, with a source if it has none."""
     return PlacedFinding(
         rule=finding.rule,
         message=finding.message,
@@ -102,7 +104,7 @@ def placed(finding: Finding, resource: Resource, path: str) -> PlacedFinding:
         where=finding.where,
         resource=resource.logical_id,
         path=path,
-        source=finding.source,
+        source=finding.source or source,
         template=resource.template,
         construct_path=resource.construct_path,
     )

@@ -97,7 +97,13 @@ class ComponentDoesNotFit(Rule):
     fix = "ask for no more accelerators and memory than one instance has"
     source = "https://github.com/aws/sagemaker-python-sdk/pull/5558"
     failing = Example({f"{_NEEDS}/NumberOfAcceleratorDevicesRequired": 8}, base="components")
-    passing = Example({f"{_NEEDS}/NumberOfAcceleratorDevicesRequired": 2}, base="components")
+    passing = Example(
+        {
+            f"{_NEEDS}/NumberOfAcceleratorDevicesRequired": 2,
+            "Model/Properties/PrimaryContainer/Environment/OPTION_TENSOR_PARALLEL_DEGREE": "2",
+        },
+        base="components",
+    )
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
         """Yield components that ask for more than an instance, or all instances, have."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.examples import Example
 from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import containers, environment, release
+from lmi_constructs.checks.rules.common import containers, environment
 from lmi_constructs.checks.values import String, literal
 from lmi_constructs.facts.limits import limits
 
@@ -105,52 +105,6 @@ class PlainTextSecret(Rule):
                 if _is_secret(key, literal(value)):
                     path = f"{container.path}/Environment/{key}"
                     yield self.found(resource, path, f"{key} holds a secret in plain text")
-
-
-class MisplacedProperty(Rule):
-    """LMI007."""
-
-    id = "LMI007"
-    title = "an environment variable that nothing reads"
-    severity = "warning"
-    why = "the container does not know it, so it changes nothing"
-    fix = "set the property of the endpoint configuration's variant instead"
-    source = "https://github.com/aws/amazon-sagemaker-examples/issues/3432"
-    failing = Example(
-        {
-            "Model/Properties/PrimaryContainer/Image": (
-                "763104351884.dkr.ecr.us-east-1.amazonaws.com/huggingface-pytorch-tgi-inference:3"
-            ),
-            f"{_ENVIRONMENT}/container_startup_health_check_timeout_in_seconds": "900",
-        }
-    )
-    passing = Example(
-        {"Config/Properties/ProductionVariants/0/ContainerStartupHealthCheckTimeoutInSeconds": 3600}
-    )
-
-    def check(self, deployment: Deployment) -> Iterator[Finding]:
-        """Yield properties of SageMaker that were put into the environment."""
-        for resource, container in containers(deployment):
-            if release(deployment, container) is not None:
-                continue
-            for key in environment(container):
-                name = _PROPERTIES.get(key.replace("_", "").lower())
-                if name is not None:
-                    path = f"{container.path}/Environment/{key}"
-                    message = f"{key} stands in the environment, where it does nothing"
-                    yield self.found(resource, path, message, fix=f"set {name} on the variant")
-
-
-_PROPERTIES: Final = {
-    name.lower(): name
-    for name in (
-        "ContainerStartupHealthCheckTimeoutInSeconds",
-        "ModelDataDownloadTimeoutInSeconds",
-        "InferenceAmiVersion",
-        "VolumeSizeInGB",
-        "InitialInstanceCount",
-    )
-}
 
 
 def _is_secret(key: str, value: str | None) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from lmi_constructs.checks.deployment import S3DataSource
 from lmi_constructs.checks.examples import REMOVED, Example
 from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import containers, environment, release, running
+from lmi_constructs.checks.rules.common import containers, running
 from lmi_constructs.checks.values import UNKNOWN, Text, head, literal, shown, split, tail
 
 if TYPE_CHECKING:
@@ -204,37 +204,6 @@ class DataSourceNotSupported(Rule):
             if one.variant.serverless and one.container.s3_data_source is not None:
                 message = "a model with ModelDataSource runs on a serverless variant"
                 yield self.found(one.config, f"{one.variant.path}/ServerlessConfig", message)
-
-
-class NothingToServe(Rule):
-    """LMI028."""
-
-    id = "LMI028"
-    title = "no model is named"
-    severity = "warning"
-    why = "the container finds nothing in /opt/ml/model and no id to download"
-    fix = "give ModelDataSource with an S3 prefix, or HF_MODEL_ID"
-    source = (
-        "deepjavalibrary/djl-serving@d21927c4:serving/src/main/java/ai/djl/serving/ModelStore.java"
-    )
-    failing = Example({f"{_CONTAINER}/ModelDataSource": REMOVED})
-    passing = Example(
-        {
-            f"{_CONTAINER}/ModelDataSource": REMOVED,
-            f"{_CONTAINER}/Environment/HF_MODEL_ID": "Qwen/Qwen3-8B",
-            "Model/Properties/EnableNetworkIsolation": False,
-        }
-    )
-
-    def check(self, deployment: Deployment) -> Iterator[Finding]:
-        """Yield LMI containers without data and without an id."""
-        for resource, container in containers(deployment):
-            if container.environment is UNKNOWN or release(deployment, container) is None:
-                continue
-            given = (container.model_data_url, container.s3_data_source, container.model_package)
-            named = {"HF_MODEL_ID", "OPTION_MODEL_ID", "SERVING_LOAD_MODELS", "OPTION_MODEL"}
-            if given == (None, None, None) and not named & set(environment(container)):
-                yield self.found(resource, container.path, "no model data and no model id is given")
 
 
 def _may_be_s3_address(uri: object) -> bool:

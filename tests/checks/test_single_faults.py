@@ -1,0 +1,171 @@
+"""One good template, one fault at a time: what other tools let pass is found."""
+
+import pytest
+
+from lmi_constructs.checks.examples import REMOVED, Example
+
+from tests.checks.support import findings
+
+CONTAINER = "Model/Properties/PrimaryContainer"
+ENVIRONMENT = f"{CONTAINER}/Environment"
+SOURCE = f"{CONTAINER}/ModelDataSource/S3DataSource"
+VARIANT = "Config/Properties/ProductionVariants/0"
+IMAGE = "763104351884.dkr.ecr.us-west-2.amazonaws.com/djl-inference:0.36.0-lmi22.0.0-cu129"
+CANARY = {
+    "Type": "CANARY",
+    "CanarySize": {"Type": "CAPACITY_PERCENT", "Value": 80},
+    "WaitIntervalInSeconds": 300,
+}
+ROLLING = {
+    "MaximumBatchSize": {"Type": "CAPACITY_PERCENT", "Value": 25},
+    "WaitIntervalInSeconds": 60,
+}
+FAULTS = {
+    "an environment value of more than 1024 bytes": (
+        "LMI005",
+        Example({f"{ENVIRONMENT}/OPTION_CHAT_TEMPLATE": "x" * 1500}),
+    ),
+    "an environment of more than 32 KB": (
+        "LMI005",
+        Example({f"{ENVIRONMENT}/PART_{index}": "x" * 1000 for index in range(40)}),
+    ),
+    "more than 100 environment entries": (
+        "LMI005",
+        Example({f"{ENVIRONMENT}/PART_{index}": "x" for index in range(120)}),
+    ),
+    "a dotted environment name": ("LMI005", Example({f"{ENVIRONMENT}/option.dtype": "bf16"})),
+    "a prefix without slash": ("LMI020", Example({f"{SOURCE}/S3Uri": "s3://example-models/llama"})),
+    "a compressed prefix": ("LMI022", Example({f"{SOURCE}/CompressionType": "Gzip"})),
+    "two places for the data": (
+        "LMI023",
+        Example({f"{CONTAINER}/ModelDataUrl": "s3://example-models/llama/model.tar.gz"}),
+    ),
+    "a key on local storage": ("LMI043", Example({"Config/Properties/KmsKeyId": "alias/key"})),
+    "a volume size on local storage": ("LMI042", Example({f"{VARIANT}/VolumeSizeInGB": 256})),
+    "a volume size out of range": (
+        "LMI044",
+        Example({f"{VARIANT}/VolumeSizeInGB": 1024, f"{VARIANT}/InstanceType": "ml.p3.8xlarge"}),
+    ),
+    "a health check of 5400 s": (
+        "LMI060",
+        Example({f"{VARIANT}/ContainerStartupHealthCheckTimeoutInSeconds": 5400}),
+    ),
+    "a missing instance type": ("LMI040", Example({f"{VARIANT}/InstanceType": "ml.g5.large"})),
+    "an instance type of other regions": (
+        "LMI041",
+        Example({f"{VARIANT}/InstanceType": "ml.p5.48xlarge"}, region="ca-west-1"),
+    ),
+    "eight ranks on four GPUs": (
+        "LMI055",
+        Example({f"{ENVIRONMENT}/OPTION_TENSOR_PARALLEL_DEGREE": "8"}),
+    ),
+    "isolation and a hub id": (
+        "LMI090",
+        Example(
+            {f"{ENVIRONMENT}/HF_MODEL_ID": "Qwen/Qwen3-8B", f"{CONTAINER}/ModelDataSource": REMOVED}
+        ),
+    ),
+    "no host image for CUDA 12.9": ("LMI032", Example({f"{VARIANT}/InferenceAmiVersion": REMOVED})),
+    "an unknown host image": (
+        "LMI035",
+        Example({f"{VARIANT}/InferenceAmiVersion": "al2-ami-sagemaker-inference-gpu-9"}),
+    ),
+    "fp8 on A10G": ("LMI054", Example({f"{ENVIRONMENT}/OPTION_QUANTIZE": "fp8"})),
+    "a token in plain text": ("LMI006", Example({f"{ENVIRONMENT}/HF_TOKEN": "hf_" + "a" * 34})),
+    "an underscore in a name": ("LMI065", Example({"Model/Properties/ModelName": "my_model"})),
+    "a fixed configuration name": (
+        "LMI066",
+        Example({"Config/Properties/EndpointConfigName": "llama-config"}),
+    ),
+    "a canary of 80 %": (
+        "LMI071",
+        Example(
+            {
+                "Endpoint/Properties/DeploymentConfig/BlueGreenUpdatePolicy": {
+                    "TrafficRoutingConfiguration": CANARY
+                }
+            }
+        ),
+    ),
+    "both update policies": (
+        "LMI070",
+        Example(
+            {
+                "Endpoint/Properties/DeploymentConfig": {
+                    "BlueGreenUpdatePolicy": {"TrafficRoutingConfiguration": CANARY},
+                    "RollingUpdatePolicy": ROLLING,
+                }
+            }
+        ),
+    ),
+    "scaling of a missing variant": (
+        "LMI081",
+        Example(
+            {
+                "Target/Properties/ResourceId": {
+                    "Fn::Sub": "endpoint/${Endpoint.EndpointName}/variant/Other"
+                }
+            },
+            base="scaled",
+        ),
+    ),
+    "a component's metric for a variant": (
+        "LMI080",
+        Example(
+            {
+                "Policy/Properties/TargetTrackingScalingPolicyConfiguration"
+                "/PredefinedMetricSpecification/PredefinedMetricType": (
+                    "SageMakerInferenceComponentInvocationsPerCopy"
+                )
+            },
+            base="scaled",
+        ),
+    ),
+    "a variant scaled to zero": (
+        "LMI083",
+        Example({"Target/Properties/MinCapacity": 0}, base="scaled"),
+    ),
+    "a target that does not wait": (
+        "LMI082",
+        Example(
+            {
+                "Endpoint/Properties/EndpointName": "llama",
+                "Target/Properties/ResourceId": "endpoint/llama/variant/AllTraffic",
+            },
+            base="scaled",
+        ),
+    ),
+    "an image of another region": ("LMI030", Example({f"{CONTAINER}/Image": IMAGE})),
+    "a component of eight GPUs on four": (
+        "LMI077",
+        Example(
+            {
+                "Component/Properties/Specification/ComputeResourceRequirements"
+                "/NumberOfAcceleratorDevicesRequired": 8
+            },
+            base="components",
+        ),
+    ),
+    "components without a role": (
+        "LMI076",
+        Example({"Config/Properties/ExecutionRoleArn": REMOVED}, base="components"),
+    ),
+    "a download time-out of 30 s": (
+        "LMI061",
+        Example({f"{VARIANT}/ModelDataDownloadTimeoutInSeconds": 30}),
+    ),
+    "a role without S3 rights": (
+        "LMI091",
+        Example(
+            {
+                "Role/Properties/Policies/0/PolicyDocument/Statement/2": REMOVED,
+            }
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_finds(fault):
+    rule, example = FAULTS[fault]
+    assert rule in {finding.rule for finding in findings(example)}
