@@ -193,6 +193,6 @@ def _abbreviated(text: str) -> str:
 
 def _abbreviated_list(values: list[str]) -> str:
     """Name a long set by its first members, and say how many there are."""
-    if len(values) <= 20:  # noqa: PLR2004
+    if len(values) <= 20:
         return ", ".join(values)
     return f"{', '.join(values[:5])}, ... ({len(values)} values)"

@@ -8,9 +8,10 @@ step, which is what the CDK CLI prints.
 
 from __future__ import annotations
 
-import json
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from moto.cloudformation import urls
 from moto.cloudformation.models import (
     CloudFormationBackend,
     Event,
@@ -134,6 +135,7 @@ class LocalStack(Stack):
         self.status = status
         self.status_reason = reason
         self._add_stack_event(status, resource_status_reason=reason)
+        self._put_last_event_last()
 
     def _record(
         self,
@@ -142,7 +144,6 @@ class LocalStack(Stack):
         status: str,
         physical_id: str = "",
         reason: str | None = None,
-        properties: dict[str, Any] | None = None,
     ) -> None:
         self.events.append(
             Event(
@@ -153,9 +154,16 @@ class LocalStack(Stack):
                 resource_type=resource_type,
                 resource_status=status,
                 resource_status_reason=reason,
-                resource_properties=json.dumps(properties, default=str) if properties else None,
+                resource_properties=None,
             )
         )
+        self._put_last_event_last()
+
+    def _put_last_event_last(self) -> None:
+        """Keep events a millisecond apart: the CDK CLI sorts them by that."""
+        if len(self.events) > 1:
+            earliest = self.events[-2].timestamp + timedelta(milliseconds=1)
+            self.events[-1].timestamp = max(self.events[-1].timestamp, earliest)
 
 
 class LocalCloudFormationBackend(CloudFormationBackend):
@@ -163,8 +171,7 @@ class LocalCloudFormationBackend(CloudFormationBackend):
 
     @property
     def _url_module(self) -> Any:
-        from moto.cloudformation import urls
-
+        """Moto derives this module from the place of the class."""
         return urls
 
     def execute_change_set(self, change_set_name: str, stack_name: str | None = None) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lmi_constructs.local.resources import ApiResource, Properties, text_of
+from lmi_constructs.local.resources import ApiResource, Properties, ResourceFailure, text_of
 
 
 class Model(ApiResource):
@@ -83,8 +83,30 @@ class InferenceComponent(ApiResource):
     @classmethod
     def update_request(cls, properties: Properties) -> Properties:
         """Return UpdateInferenceComponent's request."""
-        unchangeable = {"EndpointName", "VariantName", "EndpointArn", "Tags"}
-        return {name: item for name, item in properties.items() if name not in unchangeable}
+        unknown = {"EndpointName", "VariantName", "EndpointArn", "Tags"}
+        return {name: item for name, item in properties.items() if name not in unknown}
+
+    @classmethod
+    def update_from_cloudformation_json(
+        cls,
+        original_resource: Any,
+        new_resource_name: str,
+        cloudformation_json: dict[str, Any],
+        account_id: str,
+        region_name: str,
+    ) -> ApiResource:
+        """Change the component in place.
+
+        Raises:
+            ResourceFailure: If the API refuses it, or its endpoint or variant would change.
+        """
+        for name in ("EndpointName", "VariantName"):
+            wanted = cloudformation_json["Properties"].get(name)
+            if wanted != original_resource.properties.get(name):
+                raise ResourceFailure(f"{name} of an inference component cannot be changed.")
+        return super().update_from_cloudformation_json(
+            original_resource, new_resource_name, cloudformation_json, account_id, region_name
+        )
 
 
 class Alarm(ApiResource):
@@ -196,7 +218,7 @@ class BucketPolicy(ApiResource):
     @classmethod
     def create_request(cls, properties: Properties) -> Properties:
         """Return PutBucketPolicy's request, the policy as text."""
-        policy = text_of(properties["PolicyDocument"])
+        policy = text_of(_without_conditional_denials(properties["PolicyDocument"]))
         return {**super().create_request(properties), "Policy": policy}
 
 
@@ -234,6 +256,21 @@ class Subscription(ApiResource):
         """Unsubscribe; only the answer of Subscribe knows the ARN."""
         del account_id
         self.call("Unsubscribe", {"SubscriptionArn": self.answer["SubscriptionArn"]}, region_name)
+
+
+def _without_conditional_denials(document: Any) -> Any:
+    """Drop what would deny everything here: moto applies a denial whatever its condition says.
+
+    CDK's bucket denies access without TLS, and the local AWS is served without.
+    """
+    if not isinstance(document, dict):
+        return document
+    kept = [
+        statement
+        for statement in document.get("Statement", [])
+        if not (statement.get("Effect") == "Deny" and "Condition" in statement)
+    ]
+    return {**document, "Statement": kept}
 
 
 TYPES: tuple[type[ApiResource], ...] = (
