@@ -1,1 +1,33 @@
-"""See the architecture page for what belongs in this room."""
+"""A local AWS to try deployments on, and the CDK CLI run against it (extra `local`).
+
+[`LocalAws`][] is moto plus what it lacks for LLM endpoints; [`CdkCli`][] runs the unmodified CDK
+CLI against it. Both are imported when first used: moto takes seconds.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lmi_constructs.local.cdk import CdkCli, CdkResult
+    from lmi_constructs.local.engines import Engine, ForwardingEngine, StubEngine
+    from lmi_constructs.local.server import LocalAws
+
+__all__ = ["CdkCli", "CdkResult", "Engine", "ForwardingEngine", "LocalAws", "StubEngine"]
+
+_MODULES = {
+    "CdkCli": "cdk",
+    "CdkResult": "cdk",
+    "Engine": "engines",
+    "ForwardingEngine": "engines",
+    "LocalAws": "server",
+    "StubEngine": "engines",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first asked for."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -1,0 +1,41 @@
+"""`lmi local`: a local AWS in the foreground."""
+
+from __future__ import annotations
+
+import signal
+import threading
+
+import click
+
+DEFAULT_PORT = 4599
+"""A fixed port, so that the lines to paste stay the same from one start to the next."""
+
+
+@click.command()
+@click.option(
+    "--port", type=click.IntRange(1, 65535), default=DEFAULT_PORT, show_default=True, help="Port."
+)
+@click.option(
+    "--engine",
+    metavar="URL",
+    help="Server that answers invocations (POST /invocations); by default a stub does.",
+)
+@click.option("--region", default="us-east-1", show_default=True, help="Region to export.")
+def local(port: int, engine: str | None, region: str) -> None:
+    """Serve a local AWS to deploy on, until Ctrl-C.
+
+    Prints the lines to paste into the shell that deploys. Everything is forgotten at the end.
+    """
+    from lmi_constructs.local import LocalAws
+
+    stopped = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopped.set())
+    with LocalAws(port, engine=engine, region=region) as aws:
+        click.echo(f"# Local AWS at {aws.endpoint_url}, answered by {engine or 'a stub'}.")
+        click.echo("# Paste these lines into the shell that deploys; stop with Ctrl-C.")
+        click.echo("unset AWS_PROFILE AWS_SESSION_TOKEN")
+        for name, value in aws.environment().items():
+            click.echo(f"export {name}={value}")
+        stopped.wait()
+    click.echo("# Stopped; everything local is forgotten.", err=True)

@@ -1,0 +1,36 @@
+"""boto3 clients of the local AWS, for users and for its own CloudFormation."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import boto3
+from botocore.config import Config
+
+ACCOUNT_ID = "123456789012"
+"""moto's default account, which all local resources belong to."""
+
+ACCESS_KEY = "testing"
+SECRET_KEY = "testing"  # noqa: S105 (a dummy: nothing checks it, and no other AWS is called with it)
+
+
+@cache
+def client(service: str, *, endpoint_url: str, region: str, checked: bool = True) -> Any:
+    """Return a client of the local AWS, independent of the user's own AWS configuration.
+
+    Args:
+        service: boto3's name of the service, such as `sagemaker`.
+        endpoint_url: Address of the local AWS.
+        region: Region to call.
+        checked: Whether boto3 checks parameters itself; without, the local AWS does alone.
+    """
+    session: Any = boto3.session.Session(  # one overload a service: typed by name, not by str
+        aws_access_key_id=ACCESS_KEY, aws_secret_access_key=SECRET_KEY, region_name=region
+    )
+    config = Config(
+        parameter_validation=checked,
+        retries={"total_max_attempts": 1},
+        s3={"addressing_style": "path"},
+    )
+    return session.client(service, endpoint_url=endpoint_url, config=config)

@@ -1,0 +1,65 @@
+"""Putting the local additions into moto and taking them out again.
+
+The one module that changes moto's state. Where moto has a place for another class (a service's
+`BackendDict`, the map of CloudFormation types) that place is used. `moto.cloudformation.models`
+names its `Stack` class directly: that name is the only thing patched.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from moto.applicationautoscaling.models import applicationautoscaling_backends
+from moto.cloudformation import models as cloudformation_models
+from moto.cloudformation.parsing import get_model_map
+from moto.core.base_backend import BackendDict
+from moto.sagemaker.models import sagemaker_backends
+from moto.sagemakerruntime.models import sagemakerruntime_backends
+
+from lmi_constructs.local.resources import ApiResource
+from lmi_constructs.local.runtime import LocalRuntimeBackend
+from lmi_constructs.local.sagemaker import LocalSageMakerBackend
+from lmi_constructs.local.scaling import LocalScalingBackend
+from lmi_constructs.local.stacks import LocalCloudFormationBackend, LocalStack
+from lmi_constructs.local.types import TYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lmi_constructs.local.engines import Engine
+
+BACKENDS: tuple[tuple[BackendDict[Any], type[Any]], ...] = (
+    (sagemaker_backends, LocalSageMakerBackend),
+    (sagemakerruntime_backends, LocalRuntimeBackend),
+    (applicationautoscaling_backends, LocalScalingBackend),
+    (cloudformation_models.cloudformation_backends, LocalCloudFormationBackend),
+)
+
+
+@contextmanager
+def extensions(endpoint_url: str, engine: Engine) -> Iterator[None]:
+    """Extend moto for as long as the context lasts; all state of moto is dropped at both ends.
+
+    Args:
+        endpoint_url: Address that CloudFormation's resource handlers call.
+        engine: What answers invocations.
+    """
+    types, stack_class = get_model_map(), cloudformation_models.Stack
+    replaced_types, replaced_backends = dict(types), [place.backend for place, _ in BACKENDS]
+    BackendDict.reset()
+    ApiResource.endpoint_url = endpoint_url
+    LocalRuntimeBackend.engine = engine
+    for place, backend in BACKENDS:
+        place.backend = backend
+    types.update({kind.cfn_type: kind for kind in TYPES})
+    cloudformation_models.Stack = LocalStack  # type: ignore[misc]
+    try:
+        yield
+    finally:
+        BackendDict.reset()
+        cloudformation_models.Stack = stack_class  # type: ignore[misc]
+        types.clear()
+        types.update(replaced_types)
+        for (place, _), backend in zip(BACKENDS, replaced_backends, strict=True):
+            place.backend = backend

@@ -1,0 +1,177 @@
+"""`LocalAws`: a local AWS in this process, good enough to deploy LLM endpoints on."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import threading
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from moto.core.base_backend import BackendDict
+from moto.moto_server.threaded_moto_server import ThreadedMotoServer
+
+from lmi_constructs.findings import Finding, LmiError
+from lmi_constructs.local import clients
+from lmi_constructs.local.engines import Engine, ForwardingEngine, StubEngine
+from lmi_constructs.local.extensions import extensions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+DEFAULT_REGION = "us-east-1"
+HOST = "localhost"
+"""moto reads the bucket out of an S3 address that names an IP address wrongly: use the name."""
+
+_running = threading.Lock()
+"""moto keeps its state in the process: one local AWS at a time."""
+
+
+class LocalAws:
+    """A local AWS with complete SageMaker hosting, CloudFormation that rolls back, and invocation.
+
+    Everything is served at one address and forgotten at the end. No account, no credentials and no
+    network are used, and no model runs unless an engine is named.
+
+    Example:
+        ```python
+        with LocalAws() as aws:
+            aws.client("sagemaker").list_endpoints()
+        ```
+
+    Args:
+        port: Port to serve at; a free one is chosen by default.
+        engine: What answers invocations: address of a server that takes `POST /invocations`, an
+            `Engine`, or by default a stub that says that no model ran.
+        region: Region of `client` and `environment`; other regions work too.
+    """
+
+    def __init__(
+        self,
+        port: int | None = None,
+        *,
+        engine: str | Engine | None = None,
+        region: str = DEFAULT_REGION,
+    ) -> None:
+        self.region = region
+        self._wanted_port = port
+        self._engine: Engine = (
+            ForwardingEngine(engine) if isinstance(engine, str) else engine or StubEngine()
+        )
+        self._stack = ExitStack()
+        self._port = 0
+
+    @property
+    def endpoint_url(self) -> str:
+        """Address for `AWS_ENDPOINT_URL`."""
+        return f"http://{HOST}:{self._port}"
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables that make an AWS tool talk to this local AWS and nothing else."""
+        return {
+            "AWS_ENDPOINT_URL": self.endpoint_url,
+            "AWS_ACCESS_KEY_ID": clients.ACCESS_KEY,
+            "AWS_SECRET_ACCESS_KEY": clients.SECRET_KEY,
+            "AWS_REGION": self.region,
+            "AWS_DEFAULT_REGION": self.region,
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "CDK_DEFAULT_ACCOUNT": clients.ACCOUNT_ID,
+            "CDK_DEFAULT_REGION": self.region,
+        }
+
+    def client(self, service: str, region: str | None = None) -> Any:
+        """Return a boto3 client of this local AWS.
+
+        Args:
+            service: boto3's name of the service, such as `sagemaker`.
+            region: Another region than the local AWS's own.
+        """
+        return clients.client(service, endpoint_url=self.endpoint_url, region=region or self.region)
+
+    def start(self) -> LocalAws:
+        """Serve until `stop`.
+
+        Raises:
+            LmiError: If the port is taken, or another local AWS runs in this process.
+        """
+        if not _running.acquire(blocking=False):
+            raise LmiError(_already_running())
+        self._stack.callback(_running.release)
+        try:
+            self._port = self._wanted_port or _free_port()
+            _require_free(self._port)
+            self._stack.enter_context(_quiet_log())
+            self._stack.enter_context(extensions(self.endpoint_url, self._engine))
+            server = ThreadedMotoServer(ip_address="127.0.0.1", port=self._port, verbose=False)
+            server.start()
+            self._stack.callback(server.stop)
+        except BaseException:
+            self._stack.close()
+            raise
+        return self
+
+    def stop(self) -> None:
+        """Stop serving and forget everything."""
+        self._stack.close()
+
+    def reset(self) -> None:
+        """Forget everything that was created, and go on serving."""
+        BackendDict.reset()
+
+    def __enter__(self) -> LocalAws:
+        """Start serving."""
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Stop serving."""
+        self.stop()
+
+
+@contextmanager
+def _quiet_log() -> Iterator[None]:
+    """Keep one line for every request out of the user's terminal."""
+    logger = logging.getLogger("werkzeug")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _require_free(port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise LmiError(
+                Finding(
+                    rule="LMI099",
+                    message=f"the local AWS cannot listen at port {port}: {error.strerror}",
+                    why="nothing would answer at that address, or some other program would",
+                    fix="name another port, or none to have a free one chosen",
+                    where="port",
+                )
+            ) from error
+
+
+def _already_running() -> Finding:
+    return Finding(
+        rule="LMI099",
+        message="a local AWS runs in this process already",
+        why="all local AWS of a process share one state",
+        fix="stop the other one first, or use its endpoint_url",
+    )

@@ -1,0 +1,197 @@
+"""CloudFormation's way with a stack: order, replacement, clean-up, roll-back.
+
+moto applies a changed template by deleting and creating again, in the order of the file, and leaves
+a half-made stack when a resource fails. These subclasses bring resources up in the order of their
+references, replace before they delete, undo everything when one fails, and record an event for each
+step, which is what the CDK CLI prints.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from moto.cloudformation import urls
+from moto.cloudformation.models import (
+    CloudFormationBackend,
+    Event,
+    Stack,
+    cloudformation_backends,
+)
+from moto.cloudformation.parsing import OutputMap
+
+from lmi_constructs.local.rollout import DeletionFailed, LocalResourceMap, RolloutFailed
+
+if TYPE_CHECKING:
+    from moto.cloudformation.parsing import ResourceMap
+
+
+class LocalStack(Stack):
+    """A stack that rolls back as CloudFormation does.
+
+    It has outputs and exports only once it has been rolled out: moto would make resources in
+    passing when it looks at them earlier.
+    """
+
+    _outputs: dict[str, Any] = {}  # noqa: RUF012 (replaced, never changed)
+
+    def _create_resource_map(self) -> ResourceMap:
+        resource_map = LocalResourceMap(
+            self.stack_id,
+            self.name,
+            self.parameters,
+            self.tags,
+            account_id=self.account_id,
+            region_name=self.region_name,
+            template=self.template_dict,
+            cross_stack_resources=self._backend.exports,
+        )
+        resource_map.on_event = self._record
+        resource_map.load()
+        return resource_map
+
+    def _create_output_map(self) -> OutputMap:
+        return OutputMap(self.resource_map, {"Outputs": self._outputs}, self.stack_id)
+
+    def create_resources(self) -> None:
+        """Create everything in the stack's own template (CreateStack)."""
+        self.roll_out(self.template, self.parameters, "CREATE")
+
+    def update(
+        self,
+        template: str,
+        role_arn: str | None = None,
+        parameters: dict[str, Any] | None = None,
+        tags: dict[str, str] | None = None,
+    ) -> None:
+        """Move the stack to another template (UpdateStack)."""
+        self.role_arn = role_arn
+        self.tags = self.tags if tags is None else tags
+        self.begin("UPDATE")
+        self.roll_out(template, parameters or {}, "UPDATE")
+
+    def begin(self, action: str) -> None:
+        """Record that an action has been asked for."""
+        self._set_status(f"{action}_IN_PROGRESS", "User Initiated")
+
+    def roll_out(self, template: Any, parameters: dict[str, Any], action: str) -> bool:
+        """Bring the stack to a template, or back to where it was, and return whether it got there.
+
+        Args:
+            template: Template text.
+            parameters: Values of the template's parameters.
+            action: `CREATE` or `UPDATE`.
+        """
+        rollback = "ROLLBACK" if action == "CREATE" else "UPDATE_ROLLBACK"
+        wanted = self.parse_template(template) if isinstance(template, str) else template
+        try:
+            self._local_map.roll_out(wanted, parameters)
+        except RolloutFailed as failure:
+            self._set_status(f"{rollback}_IN_PROGRESS", str(failure))
+            try:
+                failure.undo()
+            except DeletionFailed as remaining:
+                self._set_status(f"{rollback}_FAILED", str(remaining))
+            else:
+                self._set_status(f"{rollback}_COMPLETE")
+            return False
+        self._withdraw_exports()
+        self.template, self.template_dict, self.parameters = template, wanted, parameters
+        self.description = wanted.get("Description")
+        self._outputs = wanted.get("Outputs") or {}
+        self.output_map = self._create_output_map()
+        self._backend.exports.update({export.name: export for export in self.exports})
+        if action == "UPDATE":
+            self._set_status("UPDATE_COMPLETE_CLEANUP_IN_PROGRESS")
+        self._local_map.clean_up()
+        self._set_status(f"{action}_COMPLETE")
+        return True
+
+    def delete(self) -> None:
+        """Delete every resource that is not to be retained, last created first."""
+        self._set_status("DELETE_IN_PROGRESS", "User Initiated")
+        try:
+            self._local_map.delete()
+        except DeletionFailed as failure:
+            self._set_status("DELETE_FAILED", str(failure))
+        else:
+            self._withdraw_exports()
+            self._set_status("DELETE_COMPLETE")
+
+    @property
+    def _local_map(self) -> LocalResourceMap:
+        assert isinstance(self.resource_map, LocalResourceMap)  # noqa: S101
+        return self.resource_map
+
+    @property
+    def _backend(self) -> CloudFormationBackend:
+        return cloudformation_backends[self.account_id][self.region_name]
+
+    def _withdraw_exports(self) -> None:
+        for export in self.exports:
+            self._backend.exports.pop(export.name, None)
+
+    def _set_status(self, status: str, reason: str | None = None) -> None:
+        self.status = status
+        self.status_reason = reason
+        self._add_stack_event(status, resource_status_reason=reason)
+        self._put_last_event_last()
+
+    def _record(
+        self,
+        logical_id: str,
+        resource_type: str,
+        status: str,
+        physical_id: str = "",
+        reason: str | None = None,
+    ) -> None:
+        self.events.append(
+            Event(
+                stack_id=self.stack_id,
+                stack_name=self.name,
+                logical_resource_id=logical_id,
+                physical_resource_id=physical_id,
+                resource_type=resource_type,
+                resource_status=status,
+                resource_status_reason=reason,
+                resource_properties=None,
+            )
+        )
+        self._put_last_event_last()
+
+    def _put_last_event_last(self) -> None:
+        """Keep events a millisecond apart: the CDK CLI sorts them by that."""
+        if len(self.events) > 1:
+            earliest = self.events[-2].timestamp + timedelta(milliseconds=1)
+            self.events[-1].timestamp = max(self.events[-1].timestamp, earliest)
+
+
+class LocalCloudFormationBackend(CloudFormationBackend):
+    """CloudFormation whose change sets and deletions can fail."""
+
+    @property
+    def _url_module(self) -> Any:
+        """Moto derives this module from the place of the class."""
+        return urls
+
+    def execute_change_set(self, change_set_name: str, stack_name: str | None = None) -> None:
+        """Carry a change set out; whether it worked is in the stack's status."""
+        change_set = self.describe_change_set(change_set_name)
+        assert change_set is not None  # noqa: S101 (moto raises itself when there is none)
+        stack = self.stacks[change_set.stack_id]
+        assert isinstance(stack, LocalStack)  # noqa: S101
+        if change_set.tags is not None:
+            stack.tags = change_set.tags
+        stack.role_arn = change_set.role_arn
+        action = "CREATE" if change_set.change_set_type == "CREATE" else "UPDATE"
+        stack.begin(action)
+        done = stack.roll_out(change_set.template, change_set.parameters, action)
+        change_set.execution_status = "EXECUTE_COMPLETE" if done else "EXECUTE_FAILED"
+
+    def delete_stack(self, name_or_stack_id: str) -> None:
+        """Delete a stack; it stays when one of its resources does."""
+        for stack in list(self.stacks.values()):
+            if name_or_stack_id in (stack.name, stack.stack_id):
+                stack.delete()
+                if stack.status == "DELETE_COMPLETE":
+                    self.deleted_stacks[stack.stack_id] = self.stacks.pop(stack.stack_id)
