@@ -18,7 +18,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from lmi_constructs.local import CdkCli, CdkCliError, LocalAws, LocalAwsError
+from lmi_constructs.findings import LmiError
+from lmi_constructs.local import CdkCli, LocalAws
 
 ROOT = Path(__file__).parent.parent
 STACK = "GptOss120B"
@@ -38,11 +39,11 @@ def main() -> int:
             tempfile.TemporaryDirectory(prefix="lmi-demo-") as scratch,
             LocalAws() as aws,
         ):
-            run(aws, CdkCli(aws, app_directory=ROOT, output=Path(scratch) / "cdk.out"))
+            run(aws, Path(scratch))
     except KeyboardInterrupt:
         console.print("\n[yellow]stopped; the local AWS is gone and nothing is left running[/]")
         return 130
-    except (DemoError, CdkCliError, LocalAwsError) as error:
+    except (DemoError, LmiError) as error:
         console.print(f"\n[red bold]failed:[/] {error}", soft_wrap=True)
         return 1
     console.print(f"\n[green bold]Done[/] in {time.monotonic() - started:.0f} s.")
@@ -53,17 +54,27 @@ class DemoError(Exception):
     """A step did not show what it should."""
 
 
-def run(aws: LocalAws, cdk: CdkCli) -> None:
+def run(aws: LocalAws, scratch: Path) -> None:
     """The story, step by step."""
+
+    def cdk(**settings: str) -> CdkCli:
+        return CdkCli(
+            aws,
+            app=f"{sys.executable} app.py",
+            directory=ROOT,
+            output=scratch / "cdk.out",
+            context={**CONTEXT, **settings},
+        )
+
     step(f"A local AWS answers at {aws.endpoint_url} (region {aws.region})")
     aws.client("s3").create_bucket(Bucket=BUCKET)
     aws.client("s3").put_object(Bucket=BUCKET, Key=f"{PREFIX}config.json", Body=b"{}")
 
     step("cdk bootstrap")
-    cdk.bootstrap()
+    cdk().bootstrap()
 
     step(f"cdk deploy {STACK}: model data from s3://{BUCKET}/{PREFIX}")
-    cdk.deploy(STACK, context=CONTEXT)
+    cdk().deploy(STACK)
     endpoint = endpoint_of(aws)
     show(aws, endpoint)
 
@@ -71,12 +82,12 @@ def run(aws: LocalAws, cdk: CdkCli) -> None:
     talk(aws, endpoint["EndpointName"])
 
     step("Change a setting (max_rolling_batch_size 64 -> 32) and deploy again")
-    cdk.deploy(STACK, context={**CONTEXT, "max_rolling_batch_size": "32"})
+    cdk(max_rolling_batch_size="32").deploy(STACK)
     updated = endpoint_of(aws)
     compare(aws, endpoint, updated)
 
     step("cdk destroy")
-    cdk.destroy(STACK, context=CONTEXT)
+    cdk().destroy(STACK)
     nothing_left(aws)
 
 

@@ -16,7 +16,12 @@ class _Command(NamedTuple):
     summary: str
 
 
-_COMMANDS: dict[str, _Command] = {}
+_COMMANDS: dict[str, _Command] = {
+    "check": _Command(
+        "lmi_constructs.cli.check", "Find in templates what would fail at deploy time."
+    ),
+    "local": _Command("lmi_constructs.cli.local", "Run a local AWS to deploy to and talk to."),
+}
 
 
 class _LazyGroup(click.Group):
