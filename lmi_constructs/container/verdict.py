@@ -18,7 +18,7 @@ from lmi_constructs.container.start import (
 )
 from lmi_constructs.facts.engine_arguments import engine_arguments
 from lmi_constructs.facts.handler import handler_behaviour
-from lmi_constructs.facts.options import option, option_names
+from lmi_constructs.facts.options import Option, option, option_names
 from lmi_constructs.findings import Finding
 
 if TYPE_CHECKING:
@@ -153,15 +153,22 @@ def _ignored(stage: Stage, arguments: Arguments, misspelt: set[str | None]) -> I
         fact = option(ignored.name)
         yield Finding(
             rule="LMI002",
-            message=f"{ignored.where} is not read by {stage.container.name}",
+            message=f"{ignored.where} is not read by {stage.container.name}"
+            + (f": {fact.fate}" if fact else ""),
             why="the container starts without the setting and says nothing",
-            fix=(fact.replacement and f"use {fact.replacement}") or "remove it"
-            if fact
-            else "remove it, or correct the name",
+            fix=_ignored_fix(fact),
             severity="warning",
             where=ignored.where,
             source=fact.source if fact else None,
         )
+
+
+def _ignored_fix(fact: Option | None) -> str:
+    if fact is None:
+        return "remove it, or correct the name"
+    if fact.replacement:
+        return f"use {fact.replacement}"
+    return f"remove it ({fact.effect.rstrip('.')})"
 
 
 def _dropped(stage: Stage, arguments: Arguments) -> Iterator[Finding]:
