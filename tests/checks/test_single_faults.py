@@ -3,7 +3,6 @@
 import pytest
 
 from lmi_constructs.checks.examples import REMOVED, Example
-
 from tests.checks.support import findings
 
 CONTAINER = "Model/Properties/PrimaryContainer"
