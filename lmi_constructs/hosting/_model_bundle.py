@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from lmi_constructs.findings import Finding, LmiError
 from lmi_constructs.hosting._permissions import Permission
-from lmi_constructs.hosting.model_data import MOUNT_PATH, BoundModelData, ModelData
+from lmi_constructs.hosting.model_data import MOUNT_PATH, BoundModelData, ModelData, s3_source
 from lmi_constructs.hosting.s3_location import S3Location
 
 if TYPE_CHECKING:
@@ -33,12 +33,14 @@ class ModelBundle(ModelData):
         folder: The folder.
         model_location: Prefix that the container downloads with its own role at start, if any.
         needs_network: Whether the bundle names a model that is not in it.
+        serving_properties: Text of its `serving.properties`, if it has one.
         architecture: The model for the memory plan.
     """
 
     folder: Path
     model_location: S3Location | None
     needs_network: bool
+    serving_properties: str | None
     architecture: Architecture | str | None
 
     @classmethod
@@ -61,7 +63,9 @@ class ModelBundle(ModelData):
                     where="model_data",
                 )
             )
-        model_id = _model_id(folder / _PROPERTIES_FILE)
+        properties_file = folder / _PROPERTIES_FILE
+        properties = properties_file.read_text("utf-8") if properties_file.is_file() else None
+        model_id = None if properties is None else _model_id(properties)
         elsewhere = model_id is not None and not model_id.startswith(MOUNT_PATH)
         if model_location is None and model_id is not None and model_id.startswith("s3://"):
             bucket, _, prefix = model_id.removeprefix("s3://").partition("/")
@@ -71,6 +75,7 @@ class ModelBundle(ModelData):
             folder=folder,
             model_location=model_location,
             needs_network=elsewhere,
+            serving_properties=properties,
             architecture=architecture or (model_id if is_hub_id else None),
         )
 
@@ -87,9 +92,10 @@ class ModelBundle(ModelData):
         if self.model_location is not None:
             permissions += self.model_location.read_permissions(surroundings)
         return BoundModelData(
-            model_data_url=asset.s3_object_url,
+            model_data_source=s3_source(asset.s3_object_url, "S3Object", "Gzip"),
             permissions=tuple(permissions),
             needs_network=self.needs_network,
+            serving_properties=self.serving_properties,
         )
 
 
@@ -109,10 +115,8 @@ def pack(folder: Path) -> bytes:
     return buffer.getvalue()
 
 
-def _model_id(properties_file: Path) -> str | None:
-    if not properties_file.is_file():
-        return None
+def _model_id(properties: str) -> str | None:
     import javaproperties
 
-    properties: dict[str, str] = javaproperties.loads(properties_file.read_text("utf-8"))
-    return properties.get(_MODEL_KEY)
+    values: dict[str, str] = javaproperties.loads(properties)
+    return values.get(_MODEL_KEY)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lmi_constructs.container import LmiContainer, Verdict
+    from lmi_constructs.hosting.model_data import BoundModelData
     from lmi_constructs.planner import Plan
 
 _DEFAULT_LOADING_TIMEOUT_SECONDS = 1200
@@ -25,16 +26,22 @@ _LOADING_TIMEOUT_VARIABLES = ("SAGEMAKER_STARTUP_TIMEOUT", "OPTION_MODEL_LOADING
 def judge(
     environment: Mapping[str, str],
     container: LmiContainer | None,
+    data: BoundModelData,
     *,
     instance_type: str | None = None,
-    model_mounted: bool | None = None,
 ) -> Verdict | None:
     """Return what a release does with an environment; `None` for an image nothing is known of."""
     if container is None:
         return None
     instance = instance_types().get(instance_type or "")
     gpus = None if instance is None else instance.accelerator_count
-    return verdict(environment, container, gpus=gpus, model_mounted=model_mounted)
+    return verdict(
+        environment,
+        container,
+        gpus=gpus,
+        model_mounted=data.is_mounted,
+        serving_properties=data.serving_properties,
+    )
 
 
 def plan_memory(

@@ -70,10 +70,7 @@ class ResolvedVariant:
         findings = [*_check_instance(variant, instance, container), *_check_shape(variant)]
         if model is not None:
             verdict = judge(
-                model.environment,
-                container,
-                instance_type=variant.instance_type,
-                model_mounted=model.is_data_mounted,
+                model.environment, container, model.data, instance_type=variant.instance_type
             )
             architecture = model.model_data.architecture
             plan = plan_memory(architecture, variant.instance_type, verdict, container)
@@ -81,13 +78,13 @@ class ResolvedVariant:
             startup = _seconds(variant.startup_timeout)
             if variant.startup_timeout is None:
                 startup = startup_timeout_seconds(
-                    plan, loading, container_downloads=not model.is_data_mounted
+                    plan, loading, container_downloads=not model.data.is_mounted
                 )
             download = _seconds(variant.download_timeout)
-            if variant.download_timeout is None and model.is_data_mounted:
+            if variant.download_timeout is None and model.data.is_mounted:
                 download = download_timeout_seconds(plan)
             findings += [
-                *(item for item in (verdict.findings if verdict else ())),
+                *(verdict.findings if verdict else ()),
                 *(plan.findings if plan else ()),
                 *check_range(startup, "startup_timeout", "LMI060", SHORTEST_SECONDS),
                 *check_range(download, "download_timeout", "LMI061", SHORTEST_SECONDS),

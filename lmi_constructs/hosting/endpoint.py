@@ -152,7 +152,33 @@ class LmiEndpoint(EndpointBase):
             LmiError: If the endpoint would fail at deploy time: all faults at once.
         """
         super().__init__(scope, id)
-        report(self, _check(endpoint_config, model_data, endpoint_name))
+        flat = {
+            "instance_type": instance_type,
+            "container": container,
+            "settings": settings,
+            "environment": environment,
+            "startup_timeout": startup_timeout,
+            "download_timeout": download_timeout,
+            "host_image": host_image,
+            "volume_size": volume_size,
+            "routing": routing,
+            "capacity_reservation": capacity_reservation,
+            "instance_pools": instance_pools or None,
+            "instance_provision_timeout": instance_provision_timeout,
+            "core_dump": core_dump,
+            "enable_ssm_access": enable_ssm_access,
+            "role": role,
+            "network_isolation": network_isolation,
+            "vpc": vpc,
+            "vpc_subnets": vpc_subnets,
+            "security_groups": security_groups,
+            "encryption_key": encryption_key,
+            "data_capture": data_capture,
+            "async_inference": async_inference,
+            "metrics": metrics,
+        }
+        given = [name for name, value in flat.items() if value is not None]
+        report(self, _check(endpoint_config, model_data, given, endpoint_name))
         if endpoint_config is None and model_data is not None:
             model = LmiModel(
                 self,
@@ -343,9 +369,20 @@ class LmiEndpoint(EndpointBase):
 def _check(
     endpoint_config: LmiEndpointConfig | None,
     model_data: ModelData | None,
+    given: list[str],
     endpoint_name: str | None,
 ) -> list[Finding]:
     findings = []
+    if endpoint_config is not None and given:
+        findings.append(
+            Finding(
+                rule="LMI068",
+                message=f"{', '.join(given)}: given beside an endpoint_config",
+                why="the configuration is complete, so that they would have no effect",
+                fix="give them to the LmiModel, LmiVariant or LmiEndpointConfig it is made of",
+                where="endpoint_config",
+            )
+        )
     if (endpoint_config is None) == (model_data is None):
         findings.append(
             Finding(

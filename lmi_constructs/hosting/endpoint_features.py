@@ -93,8 +93,8 @@ class AsyncInference:
         notification = client = None
         if self.success_topic is not None or self.error_topic is not None:
             notification = _Config.AsyncInferenceNotificationConfigProperty(
-                success_topic=self.success_topic and self.success_topic.topic_arn,
-                error_topic=self.error_topic and self.error_topic.topic_arn,
+                success_topic=_arn(self.success_topic),
+                error_topic=_arn(self.error_topic),
                 include_inference_response_in=list(self.include_response_in) or None,
             )
         if self.max_concurrent_invocations_per_instance is not None:
@@ -156,3 +156,7 @@ class EndpointMetrics:
             if frequency is None
             else frequency.to_seconds(),
         )
+
+
+def _arn(topic: sns.ITopic | None) -> str | None:
+    return None if topic is None else topic.topic_arn

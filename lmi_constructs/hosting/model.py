@@ -8,6 +8,7 @@ from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
 from lmi_constructs.container import LmiSettings
+from lmi_constructs.container.spelling import limit_findings
 from lmi_constructs.findings import Finding
 from lmi_constructs.hosting._permissions import (
     endpoint_permissions,
@@ -18,7 +19,6 @@ from lmi_constructs.hosting._permissions import (
 from lmi_constructs.hosting._planning import judge
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._surroundings import Surroundings
-from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.hosting.container_image import as_image
 
 if TYPE_CHECKING:
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from lmi_constructs.container import LmiContainer
     from lmi_constructs.hosting.container_image import ContainerImage
     from lmi_constructs.hosting.model_data import BoundModelData, ModelData
-
-_LARGEST_ENVIRONMENT = 100
-_LONGEST_VALUE = 1024
 
 
 class LmiModel(Construct):
@@ -47,6 +44,7 @@ class LmiModel(Construct):
         resource: The L1 construct.
         role: The execution role.
         model_data: Where the files come from.
+        data: What the model renders for them.
         container: Release of the image, `None` for an image nothing is known of.
         image_uri: The image.
         settings: The settings, `None` for an image nothing is known of.
@@ -111,16 +109,15 @@ class LmiModel(Construct):
         self.network_isolation = (
             not data.needs_network if network_isolation is None else network_isolation
         )
-        self.is_data_mounted = data.is_mounted
-        judged = judge(self.environment, image.container, model_mounted=data.is_mounted)
+        self.data = data
+        judged = judge(self.environment, image.container, data)
         self.findings: tuple[Finding, ...] = (
             *image.findings,
             *clashes,
-            *_check_environment_size(self.environment),
             *_check_isolation(self.network_isolation, data),
             *_check_network(vpc, vpc_subnets, security_groups),
             *(self.settings.check(image.container) if self.settings and image.container else ()),
-            *(judged.findings if judged else ()),
+            *(judged.findings if judged else limit_findings(self.environment)),
         )
         self.findings = tuple(dict.fromkeys(self.findings))
         report(self, self.findings)
@@ -148,7 +145,6 @@ class LmiModel(Construct):
                 image_config=image_config,
                 environment=self.environment or None,
                 model_data_source=data.model_data_source,
-                model_data_url=data.model_data_url,
             ),
             vpc_config=self._vpc_config(vpc, vpc_subnets, security_groups),
         )
@@ -221,28 +217,6 @@ def _environment(
         ]
         rendered.update(part)
     return rendered, findings
-
-
-def _check_environment_size(environment: Mapping[str, str]) -> list[Finding]:
-    """Check what SageMaker takes: the verdict does it too, but only for images it knows."""
-    too_long = [
-        name
-        for name, value in environment.items()
-        if not is_token(value) and len(value.encode()) > _LONGEST_VALUE
-    ]
-    if len(environment) <= _LARGEST_ENVIRONMENT and not too_long:
-        return []
-    what = f"the values of {', '.join(too_long)} are" if too_long else "100 variables are"
-    return [
-        Finding(
-            rule="LMI005",
-            message=f"the environment is too large: {what} more than SageMaker takes",
-            why="SageMaker takes 100 variables of at most 1024 bytes each",
-            fix="put long values into a serving.properties file next to the model",
-            where="environment",
-            source="botocore 1.44.8 sagemaker 2017-07-24 EnvironmentMap",
-        )
-    ]
 
 
 def _check_isolation(isolated: bool, data: BoundModelData) -> list[Finding]:

@@ -37,23 +37,23 @@ class BoundModelData:
     """What a model renders for its data.
 
     Attributes:
-        model_data_source: Uncompressed data in S3, mounted by SageMaker.
-        model_data_url: Archive in S3, unpacked and mounted by SageMaker.
+        model_data_source: Data in S3 that SageMaker mounts.
         environment: Variables that name the model to the container.
         permissions: What the execution role needs for exactly this data.
         needs_network: Whether the container itself downloads something at start.
+        serving_properties: Text of the file in the data, where it is known at synth.
     """
 
     model_data_source: sagemaker.CfnModel.ModelDataSourceProperty | None = None
-    model_data_url: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     permissions: tuple[Permission, ...] = ()
     needs_network: bool = False
+    serving_properties: str | None = None
 
     @property
     def is_mounted(self) -> bool:
         """Whether SageMaker places files at `/opt/ml/model`."""
-        return self.model_data_source is not None or self.model_data_url is not None
+        return self.model_data_source is not None
 
 
 class ModelData(ABC):
@@ -77,7 +77,8 @@ class ModelData(ABC):
         """Return uncompressed files under an S3 prefix, mounted at `/opt/ml/model`.
 
         SageMaker fetches them, so the container needs no network. Everything under the prefix is
-        downloaded: leave out copies in other formats (`original/`, `metal/`).
+        downloaded: leave out copies in other formats (`original/`, `metal/`). Do not make folders
+        in the S3 console: the empty objects it creates for them make the deployment fail.
 
         Args:
             bucket: The bucket, or the name of one.
@@ -133,10 +134,12 @@ class ModelData(ABC):
     ) -> ModelData:
         """Return a local folder: a small model, or a bundle of `serving.properties` and code.
 
-        The folder is packed into one `.tar.gz` at synth, always the same bytes for the same files,
-        uploaded as a CDK asset and unpacked by SageMaker at `/opt/ml/model`. (A CDK folder asset
-        would be a zip, which SageMaker cannot mount; copying the files with a bucket deployment
-        would add a function, a role and a custom resource.)
+        The folder is packed into one gzipped tar archive at synth, always the same bytes for the
+        same files, uploaded as a CDK asset and unpacked by SageMaker at `/opt/ml/model`. (A CDK
+        folder asset would be a zip, which SageMaker cannot mount; copying the files with a bucket
+        deployment would add a function, a role and a custom resource. It is named as an `S3Object`
+        of type `Gzip`, not as `ModelDataUrl`, which wants a `.tar.gz` suffix that CDK's assets do
+        not keep.)
 
         Args:
             path: The folder. Its files become those under `/opt/ml/model`.
@@ -163,11 +166,7 @@ class _S3Prefix(ModelData):
 
     def bind(self, scope: Construct, surroundings: Surroundings) -> BoundModelData:
         return BoundModelData(
-            model_data_source=sagemaker.CfnModel.ModelDataSourceProperty(
-                s3_data_source=sagemaker.CfnModel.S3DataSourceProperty(
-                    s3_uri=self.location.uri, s3_data_type="S3Prefix", compression_type="None"
-                )
-            ),
+            model_data_source=s3_source(self.location.uri, "S3Prefix", "None"),
             permissions=self.location.read_permissions(surroundings),
         )
 
@@ -192,6 +191,17 @@ class _HubModel(ModelData):
             )
             environment["HF_TOKEN"] = value.unsafe_unwrap()
         return BoundModelData(environment=environment, needs_network=True)
+
+
+def s3_source(
+    uri: str, data_type: str, compression: str
+) -> sagemaker.CfnModel.ModelDataSourceProperty:
+    """Return the L1 property of data in S3."""
+    return sagemaker.CfnModel.ModelDataSourceProperty(
+        s3_data_source=sagemaker.CfnModel.S3DataSourceProperty(
+            s3_uri=uri, s3_data_type=data_type, compression_type=compression
+        )
+    )
 
 
 def _check_hub_id(model_id: str) -> list[Finding]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lmi_constructs.container import LmiContainer
+from lmi_constructs.container import LmiContainer, verdict
 from lmi_constructs.facts import instance_types
-from lmi_constructs.hosting._planning import engine_concurrency, judge, plan_memory
+from lmi_constructs.hosting._planning import engine_concurrency, plan_memory
 from lmi_constructs.presets.tables import TABLES
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _row(table: PresetTable) -> CatalogueRow:
     instance = instance_types()[str(table.instance_type.value)]
     container = LmiContainer.of(table.container)
     environment = table.lmi_settings().to_environment(container)
-    judged = judge(environment, container, instance_type=instance.name, model_mounted=True)
+    judged = verdict(environment, container, instance.accelerator_count, model_mounted=True)
     plan = plan_memory(table.hub_id, instance.name, judged, container)
     context = table.settings.get("max_model_len")
     return CatalogueRow(
