@@ -62,7 +62,7 @@ def options() -> dict[str, Option]:
 def _by_name() -> dict[str, Option]:
     rows = options()
     named = {row.name.lower(): row for row in rows.values() if row.variable.startswith("OPTION_")}
-    return {variable.lower(): row for variable, row in rows.items()} | named
+    return named | {variable.lower(): row for variable, row in rows.items()}
 
 
 def option(name: str) -> Option | None:

@@ -172,7 +172,9 @@ GIVEN = st.fixed_dictionaries(
         "chat_template": st.text(
             st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1
         ).filter(lambda text: text.lower() not in ("true", "false")),
-        "speculative_config": st.dictionaries(st.text(), st.integers() | st.text(), min_size=1),
+        "speculative_config": st.dictionaries(
+            st.text(max_size=8), st.integers() | st.text(max_size=8), min_size=1, max_size=4
+        ),
         "async_mode": st.just(True),
         "fail_fast": st.booleans(),
         "environment": st.dictionaries(
@@ -208,6 +210,13 @@ def test_the_file_names_what_it_cannot_carry():
     assert "NCCL_DEBUG" in text.splitlines()[0]
     assert "option.model_id=s3\\://bucket/prefix/" in text
     assert "option.max_loras=2" in text
+
+
+def test_limits_of_variables_do_not_count_in_the_file():
+    settings = LmiSettings(chat_template="x" * 2000)
+    with pytest.raises(LmiError, match="LMI005"):
+        settings.to_environment(V27)
+    assert "x" * 2000 in settings.to_serving_properties(V27)
 
 
 def test_merging_and_replacing():

@@ -1,0 +1,86 @@
+"""`lmi verdict` tells a newcomer on one screen what is wrong and what to write."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from lmi_constructs.cli.verdict import verdict
+from lmi_constructs.container.snippets import read_snippet
+
+PASTED = """
+베이스라인 세팅 2: GPT-OSS-120B
+"HF_MODEL_ID": "openai/gpt-oss-120b",
+"TENSOR_PARALLEL_DEGREE": "8",
+"OPTION_ROLLING_BATCH": "vllm",
+"OPTION_DTYPE": "fp8", # 또는 bf16
+"OPTION_MAX_MODEL_LEN": "8192",
+}
+"""
+
+
+def run(*arguments: str, text: str | None = None):
+    return CliRunner().invoke(verdict, list(arguments), input=text)
+
+
+def test_a_pasted_snippet_of_the_guide_is_told_what_to_write():
+    result = run("-", "--container", "v27", "--gpus", "8", text=PASTED)
+    assert result.exit_code == 1
+    assert "v27 (vllm 0.23.0, 8 GPUs): rejected" in result.output
+    assert "error LMI001: OPTION_DTYPE=fp8" in result.output
+    assert "OPTION_QUANTIZE=fp8" in result.output
+    assert len(result.output.splitlines()) < 25
+
+
+def test_good_settings_say_so_and_exit_with_0():
+    result = run("HF_MODEL_ID=a/b", "OPTION_MAX_MODEL_LEN=8k", "--container", "v27")
+    assert result.exit_code == 0
+    assert "nothing is wrong" in result.output
+
+
+def test_the_table_shows_every_studied_release():
+    result = run("HF_MODEL_ID=a/b", "OPTION_SWAP_SPACE=4", "--all-containers")
+    lines = result.output.splitlines()
+    assert len(lines) == 15
+    assert lines[0].startswith("v15")
+    assert "ignoring swap_space" in lines[-1]
+    assert "ignoring" not in lines[0]
+
+
+def test_json_carries_the_findings(tmp_path):
+    file = tmp_path / "env.json"
+    file.write_text(json.dumps({"HF_MODEL_ID": "a/b", "OPTION_MAX_NUM_SEQS": 64}))
+    result = run(str(file), "--container", "v27", "--format", "json")
+    found = json.loads(result.output)["v27"]
+    assert found["arguments"] == "rejected"
+    assert found["findings"][0]["where"] == "OPTION_MAX_NUM_SEQS"
+
+
+def test_reads_a_properties_file(tmp_path):
+    file = tmp_path / "serving.properties"
+    file.write_text("engine=Python\noption.dtype=fp8\n")
+    result = run(str(file), "--container", "v27")
+    assert result.exit_code == 1
+    assert "option.dtype=fp8" in result.output
+
+
+def test_refuses_input_without_settings():
+    assert run("nothing-here").exit_code == 2
+    assert run("-", text="hello").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"A": "1", "B": "x=y"}',
+        "{'A': '1', 'B': 'x=y'}",
+        "A=1\nB=x=y\n",
+        "export A=1\nexport B='x=y'",
+        '"A": "1", // one\n"B": "x=y" # two',
+        '{"Environment": {"A": "1", "B": "x=y"}}',
+    ],
+)
+def test_reads_every_usual_form(text):
+    assert read_snippet(text) == ({"A": "1", "B": "x=y"}, None)
