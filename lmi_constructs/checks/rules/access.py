@@ -374,7 +374,7 @@ def _data(container: Container) -> Iterator[tuple[str, String, bool]]:
         yield f"{container.path}/ModelDataUrl", container.model_data_url, False
     source = container.s3_data_source
     if isinstance(source, S3DataSource) and source.uri is not None:
-        yield f"{source.path}/S3Uri", source.uri, source.data_type == "S3Prefix"
+        yield f"{source.path}/S3Uri", source.uri, source.data_type != "S3Object"
 
 
 def _arns(address: String, prefix: bool) -> tuple[String | None, String]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from lmi_constructs.checks.deployment import Metric
 from lmi_constructs.checks.examples import Example
 from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.rules.common import (
@@ -193,7 +194,6 @@ class ImpossibleCapacity(Rule):
     def _zero(
         self, deployment: Deployment, target: ScalableTarget, thing: Scaled
     ) -> Iterator[Finding]:
-        metrics = _watched(deployment)
         if thing.kind == "variant":
             config = config_of(deployment, thing.endpoint)
             if config is None:
@@ -201,13 +201,13 @@ class ImpossibleCapacity(Rule):
             if config.asynchronous is False and all(one.model for one in config.variants):
                 message = "MinCapacity is 0 for a variant of a real-time endpoint"
                 yield self.found(target, "MinCapacity", message)
-            elif config.asynchronous is True and "HasBacklogWithoutCapacity" not in metrics:
+            elif config.asynchronous is True and not _watches(deployment, _BACKLOG):
                 message = "MinCapacity is 0 and nothing watches HasBacklogWithoutCapacity"
                 fix = "add a step policy with an alarm on HasBacklogWithoutCapacity >= 1"
                 yield self.found(
                     target, "MinCapacity", message, fix=fix, severity="warning", source=_ASYNC
                 )
-        elif thing.component and "NoCapacityInvocationFailures" not in metrics:
+        elif thing.component and not _watches(deployment, _NO_CAPACITY):
             message = "MinCapacity is 0 and nothing watches NoCapacityInvocationFailures"
             fix = (
                 "add a step policy (+1) with an alarm on NoCapacityInvocationFailures >= 1 of the"
@@ -258,6 +258,8 @@ class MetricWithoutMeaning(Rule):
                 )
 
 
+_BACKLOG: Final = "HasBacklogWithoutCapacity"
+_NO_CAPACITY: Final = "NoCapacityInvocationFailures"
 _INVOCATIONS: Final = "SageMakerVariantInvocationsPerInstance"
 
 
@@ -290,7 +292,11 @@ def _names(deployment: Deployment) -> Iterator[tuple[Resource, str, Resource | N
         yield policy, "ResourceId", None if policy.target else target_of(deployment, policy)
 
 
-def _watched(deployment: Deployment) -> set[str]:
-    return {
-        literal(metric.metric_name) or "" for alarm in deployment.alarms for metric in alarm.metrics
+def _watches(deployment: Deployment, name: str) -> bool:
+    """Tell whether an alarm watches a metric, or may do so."""
+    watched = {
+        literal(metric.metric_name)
+        for alarm in deployment.alarms
+        for metric in alarm.metrics or (Metric(path=""),)
     }
+    return name in watched or None in watched

@@ -44,6 +44,33 @@ def read_path(
     return [TemplateSource(place.name, body, region, account, nested, file=str(place))]
 
 
+def read_stack(
+    path: str | Path, *, name: str, region: str | None, account: str | None
+) -> TemplateSource:
+    """Return the template of a stack in a cloud assembly.
+
+    Args:
+        path: The stack's template.
+        name: Path of the stack in the construct tree.
+        region: Region it is deployed to, if known.
+        account: Account it is deployed to, if known.
+
+    Raises:
+        UnreadableError: If the template cannot be read.
+    """
+    place = Path(path)
+    body = read_template(place)
+    return TemplateSource(
+        name=name,
+        body=body,
+        region=region,
+        account=account,
+        nested=_nested(body, place.parent, name, region, account, 0),
+        construct_paths=_construct_paths_beside(place),
+        file=str(place),
+    )
+
+
 def read_template(path: Path) -> Mapping[str, Any]:
     """Return a parsed template.
 
@@ -113,7 +140,7 @@ def _assembly(
                 region=own_region,
                 account=own_account,
                 nested=_nested(body, place, name, own_region, own_account, 0),
-                construct_paths=_construct_paths(artifact),
+                construct_paths=_construct_paths(as_mapping(artifact), place),
                 file=str(place / file),
             )
 
@@ -157,10 +184,26 @@ def _nested(
     return found
 
 
-def _construct_paths(artifact: Mapping[str, Any]) -> dict[str, str]:
-    """Return construct paths by logical id from the manifest's metadata."""
-    paths = {}
-    for path, entries in as_mapping(artifact.get("metadata")).items():
+def _construct_paths_beside(template: Path) -> dict[str, str]:
+    """Return construct paths from the manifest of the assembly that a template is in."""
+    manifest = template.parent / "manifest.json"
+    if not manifest.is_file():
+        return {}
+    for artifact in as_mapping(as_mapping(_parse(manifest)).get("artifacts")).values():
+        properties = as_mapping(as_mapping(artifact).get("properties"))
+        if properties.get("templateFile") == template.name:
+            return _construct_paths(artifact, template.parent)
+    return {}
+
+
+def _construct_paths(artifact: Mapping[str, Any], place: Path) -> dict[str, str]:
+    """Return construct paths by logical id from the metadata of a stack's artifact."""
+    paths: dict[str, str] = {}
+    metadata = dict(as_mapping(artifact.get("metadata")))
+    beside = literal(artifact.get("additionalMetadataFile"))
+    if beside and (place / beside).is_file():
+        metadata.update(as_mapping(_parse(place / beside)))
+    for path, entries in metadata.items():
         for entry in as_sequence(entries):
             logical_id = as_mapping(entry).get("data")
             if as_mapping(entry).get("type") == "aws:cdk:logicalId" and literal(logical_id):

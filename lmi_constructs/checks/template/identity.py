@@ -66,8 +66,10 @@ def read_statements(document: object, given_by: Key) -> tuple[Statement, ...] | 
     for item in as_sequence(document.get("Statement")):
         if not isinstance(item, dict) or "NotAction" in item or "NotResource" in item:
             return None
-        if item.get("Effect") != "Allow":
+        if item.get("Effect") == "Deny":
             continue
+        if item.get("Effect") != "Allow":
+            return None
         actions = [literal(action) for action in as_sequence(item.get("Action"))]
         if None in actions:
             return None

@@ -1,0 +1,192 @@
+"""The rules at synth: as a policy-validation plugin for any CDK app, and for our own constructs.
+
+The only module of this room that knows the CDK.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import aws_cdk as cdk
+import jsii
+
+from lmi_constructs._version import __version__
+from lmi_constructs.checks.keywords import keyword_of
+from lmi_constructs.checks.rules import PlacedFinding, all_rules
+from lmi_constructs.checks.run import CheckOptions, check_sources
+from lmi_constructs.checks.template.files import read_stack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from constructs import IConstruct
+
+    from lmi_constructs.checks.template import TemplateSource
+    from lmi_constructs.findings import Finding
+
+_ATTACHED: Final = "_lmi_attached_checks"
+"""Attribute of an app or root stage that holds the plugin of our constructs in it."""
+
+
+@jsii.implements(cdk.IPolicyValidationPlugin)
+class LmiChecks:
+    """All rules over the templates of an app, whoever wrote its constructs.
+
+    An error makes `app.synth()` raise; a warning is printed. Either is acknowledged by its id:
+
+    Example:
+        ```python
+        Validations.of(app).add_plugins(LmiChecks())
+        Validations.of(endpoint).acknowledge(
+            Acknowledgment(id="lmi::LMI043", reason="the key is demanded by our policy")
+        )
+        ```
+    """
+
+    def __init__(
+        self,
+        options: CheckOptions | None = None,
+        *,
+        only: Sequence[str] | Callable[[str], bool] | None = None,
+    ) -> None:
+        """Check with options.
+
+        Args:
+            options: Rules off, severities raised, facts that the user knows better.
+            only: Construct paths to report below, or a function of a construct path; by default
+                everything is reported.
+        """
+        self._options = options or CheckOptions()
+        self._only = only
+
+    @property
+    def name(self) -> str:
+        """Name that findings are acknowledged under."""
+        return "lmi"
+
+    @property
+    def version(self) -> str:
+        """Version of the rules."""
+        return __version__
+
+    @property
+    def rule_ids(self) -> list[str]:
+        """Ids of all rules."""
+        return [rule.id for rule in all_rules()]
+
+    def validate(self, context: cdk.IPolicyValidationContext) -> cdk.PolicyValidationPluginReport:
+        """Check the templates of one call.
+
+        Args:
+            context: The templates, as the CDK hands them over.
+        """
+        sources = [
+            read_stack(
+                stack.template_path,
+                name=stack.stack_construct_path,
+                region=stack.region,
+                account=stack.account_id,
+            )
+            for stack in context.stack_templates
+        ]
+        findings = check_sources(sources, self._options) if sources else ()
+        return _report(self._chosen(findings, context), sources)
+
+    def _chosen(
+        self, findings: Iterable[Finding], context: cdk.IPolicyValidationContext
+    ) -> list[PlacedFinding]:
+        found = [finding for finding in findings if isinstance(finding, PlacedFinding)]
+        if not found:
+            return found
+        attached = getattr(context.app_construct, _ATTACHED, None)
+        others = attached if isinstance(attached, LmiChecks) and attached is not self else None
+        return [
+            finding
+            for finding in found
+            if self._reports(finding) and not (others and others._reports(finding))
+        ]
+
+    def _reports(self, finding: PlacedFinding) -> bool:
+        path = finding.construct_path or ""
+        if self._only is None:
+            return True
+        if callable(self._only):
+            return self._only(path)
+        return any(path == one or path.startswith(f"{one}/") for one in self._only)
+
+
+class _OwnChecks(LmiChecks):
+    """The checks of our own constructs: each finding names the keyword to change."""
+
+    def __init__(self) -> None:
+        self.paths: list[str] = []
+        super().__init__(only=self.paths)
+
+    def _chosen(
+        self, findings: Iterable[Finding], context: cdk.IPolicyValidationContext
+    ) -> list[PlacedFinding]:
+        return [_with_keyword(finding) for finding in super()._chosen(findings, context)]
+
+
+def attach_to(scope: IConstruct) -> None:
+    """Check what stands below a construct at synth, without anybody adding a plugin.
+
+    One plugin serves all constructs of an app. If the user adds [`LmiChecks`][] too, what is below
+    is reported once, by this one.
+
+    Args:
+        scope: One of our constructs. Nothing happens if it is in no app.
+    """
+    root = scope.node.root
+    if not cdk.Stage.is_stage(root):
+        return
+    attached = getattr(root, _ATTACHED, None)
+    if attached is None:
+        attached = _OwnChecks()
+        setattr(root, _ATTACHED, attached)
+        cdk.Validations.of(root).add_plugins(attached)
+    attached.paths.append(scope.node.path)
+
+
+def _with_keyword(finding: PlacedFinding) -> PlacedFinding:
+    from dataclasses import replace
+
+    keyword = finding.where or keyword_of(finding.path)
+    return replace(finding, where=keyword) if keyword else finding
+
+
+def _report(
+    findings: Iterable[PlacedFinding], sources: Iterable[TemplateSource]
+) -> cdk.PolicyValidationPluginReport:
+    files = {source.name: source.file for source in _all(sources)}
+    found = list(dict.fromkeys(findings))
+    return cdk.PolicyValidationPluginReport(
+        success=not any(finding.severity == "error" for finding in found),
+        violations=[_violation(finding, files.get(finding.template or "")) for finding in found],
+    )
+
+
+def _violation(finding: PlacedFinding, file: str | None) -> cdk.PolicyViolation:
+    keyword = f" (change {finding.where})" if finding.where else ""
+    return cdk.PolicyViolation(
+        rule_name=finding.rule,
+        description=f"{finding.message}{keyword}: {finding.why}",
+        fix=finding.fix,
+        severity=finding.severity,
+        rule_metadata={"source": finding.source} if finding.source else None,
+        violating_resources=[
+            cdk.PolicyViolatingResource(
+                construct_path=finding.construct_path,
+                resource_logical_id=finding.resource,
+                template_path=file,
+                locations=[f"Properties/{finding.path}" if finding.path else "Properties"],
+            )
+        ],
+    )
+
+
+def _all(sources: Iterable[TemplateSource]) -> list[TemplateSource]:
+    found: list[TemplateSource] = []
+    for source in sources:
+        found += [source, *_all(source.nested.values())]
+    return found

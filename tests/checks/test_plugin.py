@@ -1,0 +1,155 @@
+import json
+from pathlib import Path
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_sagemaker as sagemaker
+from aws_cdk import cloudformation_include as include
+
+from lmi_constructs.checks import CheckOptions
+from lmi_constructs.checks.examples import Example
+from lmi_constructs.checks.plugin import LmiChecks, attach_to
+
+VARIANT = "Config/Properties/ProductionVariants/0"
+BAD = Example({f"{VARIANT}/VolumeSizeInGB": 256})
+WARNED = Example({"Config/Properties/KmsKeyId": "alias/key"})
+
+
+def stack_of(scope, example, tmp_path, id="Llama", region="us-east-1"):
+    file = tmp_path / f"{id}.json"
+    file.write_text(json.dumps(example.template()))
+    stack = cdk.Stack(scope, id, env=cdk.Environment(account="111122223333", region=region))
+    include.CfnInclude(stack, "Template", template_file=str(file))
+    return stack
+
+
+def config(scope, id, **overrides):
+    variant = {
+        "variant_name": "AllTraffic",
+        "model_name": "llama",
+        "instance_type": "ml.g5.12xlarge",
+        "initial_instance_count": 1,
+        **overrides,
+    }
+    return sagemaker.CfnEndpointConfig(
+        scope,
+        id,
+        production_variants=[sagemaker.CfnEndpointConfig.ProductionVariantProperty(**variant)],
+    )
+
+
+def report(app):
+    """Synthesize and return what the plugins reported, by plugin."""
+    try:
+        app.synth()
+        raised = None
+    except Exception as error:
+        raised = error
+    file = Path(app.outdir) / "validation-report.json"
+    reports = json.loads(file.read_text())["pluginReports"] if file.exists() else []
+    return raised, [one for one in reports if one["pluginName"] == "lmi"]
+
+
+def rules(reports):
+    return [violation["ruleName"] for one in reports for violation in one["violations"]]
+
+
+def test_an_error_makes_synth_raise_with_path_and_fix(tmp_path):
+    app = cdk.App()
+    stack_of(app, BAD, tmp_path)
+    cdk.Validations.of(app).add_plugins(LmiChecks())
+    with pytest.raises(Exception, match="LMI042") as raised:
+        app.synth()
+    assert "Llama/Template/Config" in str(raised.value)
+    assert "remove VolumeSizeInGB" in str(raised.value)
+
+
+def test_a_warning_does_not_fail(tmp_path):
+    app = cdk.App()
+    stack_of(app, WARNED, tmp_path)
+    cdk.Validations.of(app).add_plugins(LmiChecks())
+    raised, reports = report(app)
+    assert raised is None
+    assert rules(reports) == ["LMI043"]
+
+
+def test_a_good_app_passes_in_silence(tmp_path):
+    app = cdk.App()
+    stack_of(app, Example(base="scaled"), tmp_path)
+    cdk.Validations.of(app).add_plugins(LmiChecks())
+    raised, reports = report(app)
+    assert raised is None
+    assert rules(reports) == []
+
+
+def test_an_acknowledged_error_does_not_fail_though_warnings_stay(tmp_path):
+    app = cdk.App()
+    stack = stack_of(app, Example({**BAD.change, **WARNED.change}), tmp_path)
+    cdk.Validations.of(app).add_plugins(LmiChecks())
+    cdk.Validations.of(stack).acknowledge(
+        cdk.Acknowledgment(id="lmi::LMI042", reason="tried in our account")
+    )
+    raised, _ = report(app)
+    assert raised is None
+
+
+def test_options_switch_rules_off_and_raise_warnings(tmp_path):
+    app = cdk.App()
+    stack_of(app, Example({**BAD.change, **WARNED.change}), tmp_path)
+    options = CheckOptions(rules_off=frozenset({"LMI042"}), raised=frozenset({"LMI043"}))
+    cdk.Validations.of(app).add_plugins(LmiChecks(options))
+    raised, _ = report(app)
+    assert "LMI043" in str(raised)
+    assert "LMI042" not in str(raised)
+
+
+def test_reports_once_over_several_environments(tmp_path):
+    app = cdk.App()
+    stack_of(app, WARNED, tmp_path, id="East")
+    stack_of(app, WARNED, tmp_path, id="Elsewhere", region="eu-west-1")
+    cdk.Validations.of(app).add_plugins(LmiChecks())
+    _, reports = report(app)
+    assert rules(reports).count("LMI043") == 2
+
+
+def test_reports_below_given_paths_only(tmp_path):
+    app = cdk.App()
+    stack = cdk.Stack(app, "Stack")
+    config(stack, "Ours", volume_size_in_gb=100)
+    config(stack, "Theirs", instance_type="ml.g5.large")
+    cdk.Validations.of(app).add_plugins(LmiChecks(only=["Stack/Ours"]))
+    raised, _ = report(app)
+    assert "LMI042" in str(raised)
+    assert "LMI040" not in str(raised)
+
+
+def test_attached_checks_name_the_keyword_and_leave_others_alone():
+    app = cdk.App()
+    stack = cdk.Stack(app, "Stack")
+    ours = config(stack, "Ours", volume_size_in_gb=100)
+    config(stack, "Theirs", instance_type="ml.g5.large")
+    attach_to(ours)
+    with pytest.raises(Exception, match="change volume_size") as raised:
+        app.synth()
+    assert "Stack/Ours" in str(raised.value)
+    assert "LMI040" not in str(raised.value)
+
+
+def test_attached_and_added_checks_do_not_double(tmp_path):
+    app = cdk.App()
+    stack = cdk.Stack(app, "Stack")
+    attach_to(config(stack, "Ours", volume_size_in_gb=100))
+    attach_to(config(stack, "Second"))
+    config(stack, "Theirs", instance_type="ml.g5.large")
+    cdk.Validations.of(app).add_plugins(LmiChecks())
+    raised, _ = report(app)
+    assert str(raised).count("LMI042") == str(raised).count("LMI040")
+
+
+def test_stages_are_checked_too(tmp_path):
+    app = cdk.App()
+    stage = cdk.Stage(app, "Prod")
+    stack_of(stage, BAD, tmp_path)
+    cdk.Validations.of(app).add_plugins(LmiChecks())
+    raised, _ = report(app)
+    assert "Prod/Llama/Template/Config" in str(raised)
