@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from typing import Any
 
 import boto3
+import botocore.session
 from botocore.config import Config
 
 ACCOUNT_ID = "123456789012"
@@ -13,6 +15,13 @@ ACCOUNT_ID = "123456789012"
 
 ACCESS_KEY = "testing"
 SECRET_KEY = "testing"  # noqa: S105 (a dummy: nothing checks it, and no other AWS is called with it)
+
+NO_PROFILE: dict[str, tuple[Any, ...]] = {
+    "profile": (None, None, None, None),
+    "config_file": (None, None, os.devnull, None),
+    "credentials_file": (None, None, os.devnull, None),
+}
+"""botocore's session variables, none of them read from the user's environment or files."""
 
 
 @cache
@@ -25,8 +34,12 @@ def client(service: str, *, endpoint_url: str, region: str, checked: bool = True
         region: Region to call.
         checked: Whether boto3 checks parameters itself; without, the local AWS does alone.
     """
-    session: Any = boto3.session.Session(  # one overload a service: typed by name, not by str
-        aws_access_key_id=ACCESS_KEY, aws_secret_access_key=SECRET_KEY, region_name=region
+    core = botocore.session.Session(session_vars=NO_PROFILE)
+    session: Any = boto3.session.Session(  # Any: its client() has one overload a service
+        aws_access_key_id=ACCESS_KEY,
+        aws_secret_access_key=SECRET_KEY,
+        region_name=region,
+        botocore_session=core,
     )
     config = Config(
         parameter_validation=checked,

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 from moto.applicationautoscaling.models import applicationautoscaling_backends
 from moto.cloudformation import models as cloudformation_models
 from moto.cloudformation.parsing import get_model_map
+from moto.cloudwatch.models import cloudwatch_backends
 from moto.core.base_backend import BackendDict
 from moto.sagemaker.models import sagemaker_backends
 from moto.sagemakerruntime.models import sagemakerruntime_backends
 
+from lmi_constructs.local.alarms import LocalCloudWatchBackend
 from lmi_constructs.local.resources import ApiResource
 from lmi_constructs.local.runtime import LocalRuntimeBackend
 from lmi_constructs.local.sagemaker import LocalSageMakerBackend
@@ -33,6 +35,7 @@ BACKENDS: tuple[tuple[BackendDict[Any], type[Any]], ...] = (
     (sagemaker_backends, LocalSageMakerBackend),
     (sagemakerruntime_backends, LocalRuntimeBackend),
     (applicationautoscaling_backends, LocalScalingBackend),
+    (cloudwatch_backends, LocalCloudWatchBackend),
     (cloudformation_models.cloudformation_backends, LocalCloudFormationBackend),
 )
 

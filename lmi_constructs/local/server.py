@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import socket
 import threading
 from contextlib import ExitStack, contextmanager
@@ -76,6 +77,8 @@ class LocalAws:
             "AWS_REGION": self.region,
             "AWS_DEFAULT_REGION": self.region,
             "AWS_EC2_METADATA_DISABLED": "true",
+            "AWS_CONFIG_FILE": os.devnull,
+            "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
             "CDK_DEFAULT_ACCOUNT": clients.ACCOUNT_ID,
             "CDK_DEFAULT_REGION": self.region,
         }

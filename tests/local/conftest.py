@@ -1,0 +1,222 @@
+"""One local AWS for all tests of this room, empty at the start of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from lmi_constructs.local import LocalAws
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROLE = "arn:aws:iam::123456789012:role/Execution"
+IMAGE = "763104351884.dkr.ecr.us-east-1.amazonaws.com/djl-inference:0.36.0-lmi27.0.0-cu130"
+
+
+@pytest.fixture(scope="session")
+def running_aws() -> Iterator[LocalAws]:
+    with LocalAws() as aws:
+        yield aws
+
+
+@pytest.fixture
+def aws(running_aws: LocalAws) -> LocalAws:
+    running_aws.reset()
+    return running_aws
+
+
+@pytest.fixture
+def sagemaker(aws: LocalAws) -> Any:
+    """A client that checks nothing itself, so that refusals are the local AWS's own."""
+    from lmi_constructs.local import clients
+
+    return clients.client(
+        "sagemaker", endpoint_url=aws.endpoint_url, region=aws.region, checked=False
+    )
+
+
+@pytest.fixture
+def runtime(aws: LocalAws) -> Any:
+    return aws.client("sagemaker-runtime")
+
+
+@pytest.fixture
+def model_request() -> dict[str, Any]:
+    return {
+        "ModelName": "llama",
+        "ExecutionRoleArn": ROLE,
+        "PrimaryContainer": {
+            "Image": IMAGE,
+            "Environment": {"OPTION_TENSOR_PARALLEL_DEGREE": "8"},
+            "ModelDataSource": {
+                "S3DataSource": {
+                    "S3Uri": "s3://models/llama/",
+                    "S3DataType": "S3Prefix",
+                    "CompressionType": "None",
+                }
+            },
+        },
+    }
+
+
+@pytest.fixture
+def variant() -> dict[str, Any]:
+    return {
+        "VariantName": "AllTraffic",
+        "ModelName": "llama",
+        "InstanceType": "ml.g6.48xlarge",
+        "InitialInstanceCount": 1,
+    }
+
+
+@pytest.fixture
+def deployed(sagemaker: Any, model_request: dict[str, Any], variant: dict[str, Any]) -> str:
+    """An endpoint `chat` on config `one` with model `llama`."""
+    sagemaker.create_model(**model_request)
+    sagemaker.create_endpoint_config(EndpointConfigName="one", ProductionVariants=[variant])
+    sagemaker.create_endpoint(EndpointName="chat", EndpointConfigName="one")
+    return "chat"
+
+
+@pytest.fixture
+def component_endpoint(sagemaker: Any, model_request: dict[str, Any]) -> str:
+    """An endpoint `shared` for inference components, and a model `llama` to put there."""
+    sagemaker.create_model(**model_request)
+    sagemaker.create_endpoint_config(
+        EndpointConfigName="bare",
+        ExecutionRoleArn=ROLE,
+        ProductionVariants=[
+            {
+                "VariantName": "AllTraffic",
+                "InstanceType": "ml.g6.48xlarge",
+                "InitialInstanceCount": 1,
+                "ManagedInstanceScaling": {
+                    "Status": "ENABLED",
+                    "MinInstanceCount": 1,
+                    "MaxInstanceCount": 2,
+                },
+            }
+        ],
+    )
+    sagemaker.create_endpoint(EndpointName="shared", EndpointConfigName="bare")
+    return "shared"
+
+
+@pytest.fixture
+def component_request() -> dict[str, Any]:
+    return {
+        "InferenceComponentName": "llama-copy",
+        "EndpointName": "shared",
+        "VariantName": "AllTraffic",
+        "Specification": {
+            "ModelName": "llama",
+            "ComputeResourceRequirements": {
+                "NumberOfAcceleratorDevicesRequired": 4,
+                "MinMemoryRequiredInMb": 1024,
+            },
+        },
+        "RuntimeConfig": {"CopyCount": 1},
+    }
+
+
+@pytest.fixture
+def template() -> dict[str, Any]:
+    """A stack as CDK renders one: role, model, config, endpoint, scaling, alarm."""
+    name = {"Fn::GetAtt": ["Endpoint", "EndpointName"]}
+    return {
+        "Resources": {
+            "Alarm": {
+                "Type": "AWS::CloudWatch::Alarm",
+                "Properties": {
+                    "Namespace": "AWS/SageMaker",
+                    "MetricName": "ModelLatency",
+                    "Dimensions": [{"Name": "EndpointName", "Value": name}],
+                    "ExtendedStatistic": "p99",
+                    "Period": 60,
+                    "EvaluationPeriods": 3,
+                    "Threshold": 30_000_000,
+                    "ComparisonOperator": "GreaterThanThreshold",
+                },
+            },
+            "Policy": {
+                "Type": "AWS::ApplicationAutoScaling::ScalingPolicy",
+                "Properties": {
+                    "PolicyName": "track",
+                    "PolicyType": "TargetTrackingScaling",
+                    "ScalingTargetId": {"Ref": "Target"},
+                    "TargetTrackingScalingPolicyConfiguration": {
+                        "TargetValue": 10,
+                        "PredefinedMetricSpecification": {
+                            "PredefinedMetricType": "SageMakerVariantInvocationsPerInstance"
+                        },
+                    },
+                },
+            },
+            "Target": {
+                "Type": "AWS::ApplicationAutoScaling::ScalableTarget",
+                "Properties": {
+                    "MinCapacity": 1,
+                    "MaxCapacity": "4",
+                    "ServiceNamespace": "sagemaker",
+                    "ScalableDimension": "sagemaker:variant:DesiredInstanceCount",
+                    "ResourceId": {"Fn::Join": ["", ["endpoint/", name, "/variant/AllTraffic"]]},
+                },
+            },
+            "Endpoint": {
+                "Type": "AWS::SageMaker::Endpoint",
+                "Properties": {
+                    "EndpointConfigName": {"Fn::GetAtt": ["Config", "EndpointConfigName"]},
+                    "RetainAllVariantProperties": True,
+                },
+            },
+            "Config": {
+                "Type": "AWS::SageMaker::EndpointConfig",
+                "Properties": {
+                    "ProductionVariants": [
+                        {
+                            "VariantName": "AllTraffic",
+                            "ModelName": {"Fn::GetAtt": ["Model", "ModelName"]},
+                            "InstanceType": "ml.g6.48xlarge",
+                            "InitialInstanceCount": "1",
+                            "ContainerStartupHealthCheckTimeoutInSeconds": 1800,
+                        }
+                    ]
+                },
+            },
+            "Model": {
+                "Type": "AWS::SageMaker::Model",
+                "Properties": {
+                    "ExecutionRoleArn": {"Fn::GetAtt": ["Role", "Arn"]},
+                    "PrimaryContainer": {
+                        "Image": IMAGE,
+                        "Environment": {"OPTION_TENSOR_PARALLEL_DEGREE": 8},
+                    },
+                },
+            },
+            "Role": {
+                "Type": "AWS::IAM::Role",
+                "Properties": {
+                    "AssumeRolePolicyDocument": {
+                        "Version": "2012-10-17",
+                        "Statement": [
+                            {
+                                "Effect": "Allow",
+                                "Action": "sts:AssumeRole",
+                                "Principal": {"Service": "sagemaker.amazonaws.com"},
+                            }
+                        ],
+                    }
+                },
+            },
+        },
+        "Outputs": {
+            "EndpointName": {"Value": name},
+            "EndpointRef": {"Value": {"Ref": "Endpoint"}},
+            "ModelRef": {"Value": {"Ref": "Model"}},
+            "AlarmArn": {"Value": {"Fn::GetAtt": ["Alarm", "Arn"]}},
+            "TargetRef": {"Value": {"Ref": "Target"}},
+            "PolicyRef": {"Value": {"Ref": "Policy"}},
+        },
+    }

@@ -1,0 +1,128 @@
+"""Starting, stopping and asking the local AWS from outside."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from lmi_constructs.cli.local import local
+from lmi_constructs.findings import LmiError
+from lmi_constructs.local import LocalAws
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(code: str, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", code, *arguments],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def test_the_environment_points_at_the_local_aws_alone(aws: LocalAws) -> None:
+    environment = aws.environment()
+    assert environment["AWS_ENDPOINT_URL"] == aws.endpoint_url
+    assert re.fullmatch(r"http://localhost:\d+", aws.endpoint_url)
+    assert environment["CDK_DEFAULT_ACCOUNT"] == "123456789012"
+    assert environment["CDK_DEFAULT_REGION"] == environment["AWS_REGION"] == "us-east-1"
+    assert environment["AWS_CONFIG_FILE"] == os.devnull
+    assert "AWS_PROFILE" not in environment
+
+
+def test_reset_forgets_everything(aws: LocalAws, deployed: str) -> None:
+    aws.reset()
+    assert aws.client("sagemaker").list_endpoints()["Endpoints"] == []
+
+
+def test_regions_are_apart(aws: LocalAws, deployed: str) -> None:
+    assert aws.client("sagemaker", region="eu-west-1").list_endpoints()["Endpoints"] == []
+
+
+def test_a_second_local_aws_in_one_process_is_refused(aws: LocalAws) -> None:
+    with pytest.raises(LmiError, match="runs in this process already"):
+        LocalAws().start()
+
+
+def test_the_command_refuses_before_it_serves(aws: LocalAws) -> None:
+    result = CliRunner().invoke(local, ["--port", "99999"])
+    assert result.exit_code == 2
+    assert "99999" in result.output
+
+
+def test_a_taken_port_is_a_plain_message() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        code = (
+            "from lmi_constructs.findings import LmiError\n"
+            "from lmi_constructs.local import LocalAws\n"
+            f"try: LocalAws({port}).start()\n"
+            "except LmiError as error: print(error)\n"
+            "LocalAws().start().stop()\n"
+        )
+        output, _ = run(code).communicate(timeout=60)
+    assert f"the local AWS cannot listen at port {port}" in output
+    assert "Traceback" not in output
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_command_prints_lines_to_paste_and_stops_cleanly(number: signal.Signals) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    process = run("from lmi_constructs.cli.local import local; local()", "--port", port)
+    assert process.stdout is not None
+    lines: list[str] = []
+    while not any("CDK_DEFAULT_REGION" in line for line in lines):
+        lines.append(process.stdout.readline())
+    process.send_signal(number)
+    rest, _ = process.communicate(timeout=30)
+    assert f"export AWS_ENDPOINT_URL=http://localhost:{port}\n" in lines
+    assert "export CDK_DEFAULT_ACCOUNT=123456789012\n" in lines
+    assert process.returncode == 0
+    assert "Traceback" not in rest
+    with socket.socket() as probe, pytest.raises(ConnectionRefusedError):
+        probe.connect(("127.0.0.1", int(port)))
+
+
+def test_importing_the_room_does_not_import_moto() -> None:
+    code = "import sys, lmi_constructs.local; print('moto' in sys.modules)"
+    output, _ = run(code).communicate(timeout=60)
+    assert output == "False\n"
+
+
+def test_moto_is_as_before_when_the_local_aws_has_stopped() -> None:
+    code = (
+        "from moto.cloudformation import models\n"
+        "from moto.cloudformation.parsing import get_model_map\n"
+        "from moto.sagemaker.models import sagemaker_backends\n"
+        "def state(): return models.Stack, dict(get_model_map()), sagemaker_backends.backend\n"
+        "before = state()\n"
+        "from lmi_constructs.local import LocalAws\n"
+        "with LocalAws(): assert state() != before\n"
+        "print(state() == before)\n"
+    )
+    output, _ = run(code).communicate(timeout=60)
+    assert output == "True\n"
+
+
+def test_lists_what_is_public() -> None:
+    import lmi_constructs.local as room
+
+    for name in room.__all__:
+        assert getattr(room, name).__name__ == name
+    with pytest.raises(AttributeError, match="nothing"):
+        _: Any = room.nothing  # type: ignore[attr-defined]

@@ -1,0 +1,318 @@
+"""CloudFormation of the local AWS: references, replacement, roll-back."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from lmi_constructs.local.rollout import dependency_order
+
+CREATE_DONE = "CREATE_COMPLETE"
+
+
+@pytest.fixture
+def stack(aws: Any) -> Any:
+    return _Stack(aws)
+
+
+class _Stack:
+    def __init__(self, aws: Any) -> None:
+        self.cloudformation = aws.client("cloudformation")
+        self.aws = aws
+
+    def create(self, template: dict[str, Any]) -> str:
+        self.cloudformation.create_stack(StackName="S", TemplateBody=json.dumps(template))
+        return self.status
+
+    def update(self, template: dict[str, Any]) -> str:
+        self.cloudformation.update_stack(StackName="S", TemplateBody=json.dumps(template))
+        return self.status
+
+    @property
+    def description(self) -> dict[str, Any]:
+        return self.cloudformation.describe_stacks(StackName="S")["Stacks"][0]
+
+    @property
+    def status(self) -> str:
+        return self.description["StackStatus"]
+
+    @property
+    def outputs(self) -> dict[str, str]:
+        return {
+            item["OutputKey"]: item["OutputValue"] for item in self.description.get("Outputs", [])
+        }
+
+    @property
+    def events(self) -> list[tuple[str, str, str]]:
+        """Events, the first one first."""
+        found = self.cloudformation.describe_stack_events(StackName="S")["StackEvents"]
+        return [
+            (
+                event["LogicalResourceId"],
+                event["ResourceStatus"],
+                event.get("ResourceStatusReason", ""),
+            )
+            for event in reversed(found)
+        ]
+
+    def inventory(self) -> dict[str, list[str]]:
+        sagemaker = self.aws.client("sagemaker")
+        alarms = self.aws.client("cloudwatch").describe_alarms()["MetricAlarms"]
+        scaling = self.aws.client("application-autoscaling")
+        targets = scaling.describe_scalable_targets(ServiceNamespace="sagemaker")
+        policies = scaling.describe_scaling_policies(ServiceNamespace="sagemaker")
+        return {
+            "models": [item["ModelName"] for item in sagemaker.list_models()["Models"]],
+            "configs": [
+                item["EndpointConfigName"]
+                for item in sagemaker.list_endpoint_configs()["EndpointConfigs"]
+            ],
+            "endpoints": [item["EndpointName"] for item in sagemaker.list_endpoints()["Endpoints"]],
+            "alarms": [item["AlarmName"] for item in alarms],
+            "targets": [item["ResourceId"] for item in targets["ScalableTargets"]],
+            "policies": [item["PolicyName"] for item in policies["ScalingPolicies"]],
+            "roles": [
+                item["RoleName"] for item in self.aws.client("iam").list_roles()["Roles"]
+            ],
+        }
+
+
+def environment(template: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = template["Resources"]["Model"]["Properties"]["PrimaryContainer"]
+    return found["Environment"]
+
+
+def variant(template: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = template["Resources"]["Config"]["Properties"]
+    return found["ProductionVariants"][0]
+
+
+def test_makes_all_resources_in_the_order_of_their_references(
+    stack: Any, template: dict[str, Any]
+) -> None:
+    assert stack.create(template) == CREATE_DONE
+    assert {kind: len(names) for kind, names in stack.inventory().items()} == dict.fromkeys(
+        ("models", "configs", "endpoints", "alarms", "targets", "policies", "roles"), 1
+    )
+    done = [name for name, status, _ in stack.events if status == CREATE_DONE]
+    assert done == ["Role", "Model", "Config", "Endpoint", "Alarm", "Target", "Policy", "S"]
+
+
+def test_references_are_those_of_cloudformation(stack: Any, template: dict[str, Any]) -> None:
+    stack.create(template)
+    outputs, inventory = stack.outputs, stack.inventory()
+    arn = "arn:aws:sagemaker:us-east-1:123456789012"
+    name = outputs["EndpointName"]
+    assert name == inventory["endpoints"][0]
+    assert outputs["EndpointRef"] == f"{arn}:endpoint/{name}"
+    assert outputs["ModelRef"] == f"{arn}:model/{inventory['models'][0]}"
+    assert outputs["AlarmArn"].endswith(f":alarm:{inventory['alarms'][0]}")
+    assert outputs["TargetRef"] == (
+        f"endpoint/{name}/variant/AllTraffic|sagemaker:variant:DesiredInstanceCount|sagemaker"
+    )
+    assert outputs["PolicyRef"].startswith("arn:aws:autoscaling:")
+
+
+def test_a_changed_model_replaces_model_and_config_under_the_same_endpoint(
+    stack: Any, template: dict[str, Any]
+) -> None:
+    stack.create(template)
+    before = stack.inventory()
+    sagemaker = stack.aws.client("sagemaker")
+    name = before["endpoints"][0]
+    old = sagemaker.describe_endpoint(EndpointName=name)
+    environment(template)["OPTION_MAX_MODEL_LEN"] = "8192"
+    assert stack.update(template) == "UPDATE_COMPLETE"
+    after, new = stack.inventory(), sagemaker.describe_endpoint(EndpointName=name)
+    assert after["endpoints"] == before["endpoints"]
+    assert new["CreationTime"] == old["CreationTime"]
+    assert new["EndpointConfigName"] == after["configs"][0] != before["configs"][0]
+    assert len(after["models"]) == len(after["configs"]) == 1
+    assert after["models"] != before["models"]
+    deleted = [item for item, status, _ in stack.events if status == "DELETE_COMPLETE"]
+    assert deleted == ["Config", "Model"]
+
+
+def test_an_update_keeps_the_instances_that_scaling_chose(
+    stack: Any, template: dict[str, Any]
+) -> None:
+    stack.create(template)
+    sagemaker = stack.aws.client("sagemaker")
+    name = stack.outputs["EndpointName"]
+    sagemaker.update_endpoint_weights_and_capacities(
+        EndpointName=name,
+        DesiredWeightsAndCapacities=[{"VariantName": "AllTraffic", "DesiredInstanceCount": 3}],
+    )
+    environment(template)["OPTION_MAX_MODEL_LEN"] = "8192"
+    stack.update(template)
+    described = sagemaker.describe_endpoint(EndpointName=name)
+    assert described["ProductionVariants"][0]["DesiredInstanceCount"] == 3
+
+
+def test_a_resource_the_api_refuses_rolls_the_stack_back_and_says_why(
+    stack: Any, template: dict[str, Any]
+) -> None:
+    variant(template)["InstanceType"] = "ml.g6.99xlarge"
+    assert stack.create(template) == "ROLLBACK_COMPLETE"
+    assert not any(stack.inventory().values())
+    reason = next(why for name, status, why in stack.events if status == "CREATE_FAILED")
+    assert reason.startswith("Resource handler returned message: ")
+    assert "Value 'ml.g6.99xlarge' at 'productionVariants.1.member.instanceType'" in reason
+    assert stack.outputs == {}
+
+
+def test_a_failed_update_brings_everything_back(stack: Any, template: dict[str, Any]) -> None:
+    stack.create(template)
+    before = stack.inventory()
+    good = json.loads(json.dumps(template))
+    environment(template)["OPTION_MAX_MODEL_LEN"] = "8192"
+    template["Resources"]["Alarm"]["Properties"]["ComparisonOperator"] = "Above"
+    assert stack.update(template) == "UPDATE_ROLLBACK_COMPLETE"
+    assert stack.inventory() == before
+    endpoint = stack.aws.client("sagemaker").describe_endpoint(EndpointName=before["endpoints"][0])
+    assert endpoint["EndpointConfigName"] == before["configs"][0]
+    environment(good)["OPTION_MAX_MODEL_LEN"] = "4096"
+    assert stack.update(good) == "UPDATE_COMPLETE"
+
+
+def test_a_removed_resource_goes_in_the_clean_up(stack: Any, template: dict[str, Any]) -> None:
+    stack.create(template)
+    del template["Resources"]["Alarm"], template["Outputs"]["AlarmArn"]
+    assert stack.update(template) == "UPDATE_COMPLETE"
+    assert stack.inventory()["alarms"] == []
+
+
+def test_deleting_a_stack_leaves_nothing(stack: Any, template: dict[str, Any]) -> None:
+    stack.create(template)
+    stack.cloudformation.delete_stack(StackName="S")
+    assert not any(stack.inventory().values())
+    assert stack.cloudformation.describe_stacks()["Stacks"] == []
+
+
+def test_a_retained_resource_outlives_its_stack(stack: Any, template: dict[str, Any]) -> None:
+    template["Resources"]["Model"]["DeletionPolicy"] = "Retain"
+    stack.create(template)
+    stack.cloudformation.delete_stack(StackName="S")
+    assert len(stack.inventory()["models"]) == 1
+
+
+def test_a_scalable_target_of_a_missing_variant_fails(
+    stack: Any, template: dict[str, Any]
+) -> None:
+    target = template["Resources"]["Target"]["Properties"]
+    target["ResourceId"]["Fn::Join"][1][2] = "/variant/Other"
+    assert stack.create(template) == "ROLLBACK_COMPLETE"
+    assert any("does not exist" in why for _, _, why in stack.events)
+
+
+@pytest.mark.parametrize("name", ["ModelName", "EndpointName"])
+def test_a_fixed_name_is_used(stack: Any, template: dict[str, Any], name: str) -> None:
+    template["Resources"][name.removesuffix("Name")]["Properties"][name] = "fixed"
+    stack.create(template)
+    assert stack.inventory()[f"{name.removesuffix('Name').lower()}s"] == ["fixed"]
+
+
+def test_a_fixed_model_name_collides_with_its_own_replacement(
+    stack: Any, template: dict[str, Any]
+) -> None:
+    template["Resources"]["Model"]["Properties"]["ModelName"] = "fixed"
+    stack.create(template)
+    environment(template)["OPTION_MAX_MODEL_LEN"] = "8192"
+    assert stack.update(template) == "UPDATE_ROLLBACK_COMPLETE"
+    assert any("already existing model" in why for _, _, why in stack.events)
+
+
+def test_generated_names_fit_the_api_for_a_long_stack_name(
+    aws: Any, template: dict[str, Any]
+) -> None:
+    cloudformation, name = aws.client("cloudformation"), "A" * 100
+    cloudformation.create_stack(StackName=name, TemplateBody=json.dumps(template))
+    assert cloudformation.describe_stacks()["Stacks"][0]["StackStatus"] == CREATE_DONE
+
+
+def test_an_unknown_type_is_refused_and_not_skipped(stack: Any, template: dict[str, Any]) -> None:
+    template["Resources"]["Odd"] = {"Type": "AWS::Odd::Thing"}
+    assert stack.create(template) == "ROLLBACK_COMPLETE"
+    assert any("does not know the type AWS::Odd::Thing" in why for _, _, why in stack.events)
+
+
+def test_an_unknown_property_is_refused(stack: Any, template: dict[str, Any]) -> None:
+    template["Resources"]["Endpoint"]["Properties"]["EndpointConfiguration"] = "x"
+    assert stack.create(template) == "ROLLBACK_COMPLETE"
+    assert any("extraneous key [EndpointConfiguration]" in why for _, _, why in stack.events)
+
+
+def test_a_condition_that_is_false_leaves_a_resource_out(
+    stack: Any, template: dict[str, Any]
+) -> None:
+    template["Conditions"] = {"Never": {"Fn::Equals": ["a", "b"]}}
+    template["Resources"]["Alarm"]["Condition"] = "Never"
+    template["Outputs"]["AlarmArn"]["Condition"] = "Never"
+    assert stack.create(template) == CREATE_DONE
+    assert stack.inventory()["alarms"] == []
+
+
+def test_components_deploy_update_and_go(
+    stack: Any, template: dict[str, Any], component_request: dict[str, Any]
+) -> None:
+    resources = template["Resources"]
+    for name in ("Target", "Policy"):
+        del resources[name]
+        del template["Outputs"][f"{name}Ref"]
+    del variant(template)["ModelName"]
+    resources["Config"]["Properties"]["ExecutionRoleArn"] = {"Fn::GetAtt": ["Role", "Arn"]}
+    properties = {
+        **component_request,
+        "EndpointName": {"Fn::GetAtt": ["Endpoint", "EndpointName"]},
+    }
+    del properties["InferenceComponentName"]
+    properties["Specification"]["ModelName"] = {"Fn::GetAtt": ["Model", "ModelName"]}
+    resources["Component"] = {"Type": "AWS::SageMaker::InferenceComponent", "Properties": properties}
+    template["Outputs"]["Component"] = {"Value": {"Ref": "Component"}}
+    assert stack.create(template) == CREATE_DONE
+    arn = stack.outputs["Component"]
+    name = arn.rpartition("/")[2]
+    properties["RuntimeConfig"]["CopyCount"] = 2
+    assert stack.update(template) == "UPDATE_COMPLETE"
+    sagemaker = stack.aws.client("sagemaker")
+    described = sagemaker.describe_inference_component(InferenceComponentName=name)
+    assert described["InferenceComponentArn"] == arn == stack.outputs["Component"]
+    assert described["RuntimeConfig"]["DesiredCopyCount"] == 2
+    properties["VariantName"] = "Other"
+    assert stack.update(template) == "UPDATE_ROLLBACK_COMPLETE"
+    stack.cloudformation.delete_stack(StackName="S")
+    assert sagemaker.list_inference_components()["InferenceComponents"] == []
+
+
+def test_a_composite_alarm_is_made(stack: Any, template: dict[str, Any]) -> None:
+    template["Resources"]["Both"] = {
+        "Type": "AWS::CloudWatch::CompositeAlarm",
+        "Properties": {"AlarmRule": {"Fn::Sub": 'ALARM("${Alarm}")'}},
+    }
+    assert stack.create(template) == CREATE_DONE
+    found = stack.aws.client("cloudwatch").describe_alarms(
+        AlarmTypes=["CompositeAlarm", "MetricAlarm"]
+    )
+    assert found["CompositeAlarms"][0]["AlarmRule"].startswith('ALARM("S-Alarm-')
+
+
+def test_another_stack_can_import_an_export(aws: Any, template: dict[str, Any]) -> None:
+    cloudformation = aws.client("cloudformation")
+    template["Outputs"]["EndpointName"]["Export"] = {"Name": "chat"}
+    cloudformation.create_stack(StackName="One", TemplateBody=json.dumps(template))
+    alarm = template["Resources"]["Alarm"]
+    alarm["Properties"]["Dimensions"][0]["Value"] = {"Fn::ImportValue": "chat"}
+    second = {"Resources": {"Alarm": alarm}}
+    cloudformation.create_stack(StackName="Two", TemplateBody=json.dumps(second))
+    alarms = aws.client("cloudwatch").describe_alarms()["MetricAlarms"]
+    names = {alarm["Dimensions"][0]["Value"] for alarm in alarms}
+    assert len(alarms) == 2
+    assert len(names) == 1
+
+
+def test_a_circle_of_references_is_named() -> None:
+    resources = {"A": {"DependsOn": "B"}, "B": {"Properties": {"X": {"Ref": "A"}}}}
+    with pytest.raises(ValueError, match=r"Circular dependency between resources: \[A, B\]"):
+        dependency_order(resources)
