@@ -17,7 +17,6 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import aws_cdk as cdk
-from pydantic import ValidationError
 
 from lmi_constructs import LmiError, LmiSettings
 from lmi_constructs.presets import PRESETS
@@ -45,7 +44,7 @@ def main() -> None:
             max_capacity=int(str(context.get("max_capacity", 2))),
             env=environment(),
         )
-    except (LmiError, ValidationError, UnknownPresetError) as error:
+    except (LmiError, UnknownPresetError) as error:
         sys.exit(f"\n{error}\n")
     app.synth()
 

@@ -14,7 +14,7 @@ os.environ.setdefault("JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION", "1")
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     import aws_cdk as cdk
 
@@ -62,7 +62,7 @@ def resources(template: Callable[[cdk.Stack], dict[str, Any]]) -> Callable[..., 
 
 
 @pytest.fixture
-def bridge_calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def bridge_calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Every request sent to the CDK's Node process while the test runs."""
     from jsii._kernel.providers.process import _NodeProcess
 
@@ -74,4 +74,4 @@ def bridge_calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         return original(self, request, response_type)
 
     monkeypatch.setattr(_NodeProcess, "send", counting)
-    yield sent
+    return sent

@@ -104,11 +104,11 @@ def _check_prefix(prefix: str) -> list[Finding]:
     if is_token(prefix) or prefix == "":
         return []
     parts = [part for part in prefix.split("/") if part not in ("", ".", "..")]
-    meant = "/".join(parts) + "/"
+    meant = "".join(f"{part}/" for part in parts)
     if prefix == meant:
         return []
     if prefix.startswith("s3://"):
-        wrong, meant = "it is a whole address", "/".join(parts[2:]) + "/"
+        wrong, meant = "it is a whole address", "".join(f"{part}/" for part in parts[2:])
     elif prefix.rstrip("/") + "/" == meant and not prefix.endswith("/"):
         wrong = "it does not end in a slash"
     elif prefix.startswith("/"):

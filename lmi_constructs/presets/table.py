@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -59,7 +58,6 @@ class PresetTable:
         container_source: Why this release.
         instance_type: The instance type.
         settings: Settings by name of their `LmiSettings` field.
-        engine_args: Further arguments of the engine, by name.
         guide: The guide's own settings.
         departures: What is deployed differently.
     """
@@ -74,7 +72,6 @@ class PresetTable:
     container_source: str
     instance_type: Choice
     settings: Mapping[str, Choice]
-    engine_args: Mapping[str, Choice] = field(default_factory=lambda: MappingProxyType({}))
     guide: Mapping[str, str]
     departures: tuple[Departure, ...] = ()
 
@@ -82,7 +79,6 @@ class PresetTable:
         """Return the settings without their sources."""
         from lmi_constructs.container import LmiSettings
 
-        values: dict[str, object] = {name: choice.value for name, choice in self.settings.items()}
-        if self.engine_args:
-            values["engine_args"] = {name: arg.value for name, arg in self.engine_args.items()}
-        return LmiSettings.model_validate(values)
+        return LmiSettings.model_validate(
+            {name: choice.value for name, choice in self.settings.items()}
+        )

@@ -33,10 +33,6 @@ TABLE = PresetTable(
             "model_loading_timeout": Choice(
                 1800, "LMI guide, baseline 1 and 3.7: large models take 1800 seconds or more"
             ),
-        }
-    ),
-    engine_args=MappingProxyType(
-        {
             "enable_auto_tool_choice": Choice(
                 True, f"tool calls arrive parsed instead of as text ({_PARSERS})"
             ),

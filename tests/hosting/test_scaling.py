@@ -1,0 +1,206 @@
+"""Scaling: what is rendered is what was said, and updates keep what scaling chose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import aws_cdk as cdk
+import pytest
+
+from lmi_constructs import AsyncInference, LmiEndpoint, LmiError, LmiSettings, ModelData
+
+if TYPE_CHECKING:
+    from lmi_constructs.hosting import ScalableInstanceCount
+
+DATA = ModelData.s3_prefix("my-models", "m/")
+
+
+@pytest.fixture
+def endpoint(stack: cdk.Stack) -> LmiEndpoint:
+    return LmiEndpoint(
+        stack,
+        "Chat",
+        model_data=DATA,
+        instance_type="ml.g6.12xlarge",
+        settings=LmiSettings(max_rolling_batch_size=64),
+        startup_timeout=cdk.Duration.seconds(1500),
+    )
+
+
+def policy_of(resources: Any, stack: cdk.Stack) -> dict[str, Any]:
+    (policy,) = resources(stack, "AWS::ApplicationAutoScaling::ScalingPolicy")
+    return dict(policy["TargetTrackingScalingPolicyConfiguration"])
+
+
+def test_registers_the_instance_count_of_the_endpoint(
+    endpoint: LmiEndpoint, stack: cdk.Stack, resources: Any
+) -> None:
+    endpoint.auto_scale_instance_count(min_capacity=1, max_capacity=4)
+    (target,) = resources(stack, "AWS::ApplicationAutoScaling::ScalableTarget")
+    name = {"Fn::GetAtt": ["Chat26DEB33F", "EndpointName"]}
+    assert target == {
+        "ServiceNamespace": "sagemaker",
+        "ScalableDimension": "sagemaker:variant:DesiredInstanceCount",
+        "ResourceId": {"Fn::Join": ["", ["endpoint/", name, "/variant/AllTraffic"]]},
+        "MinCapacity": 1,
+        "MaxCapacity": 4,
+    }
+
+
+def test_depends_on_the_endpoint_even_with_a_fixed_name(stack: cdk.Stack, resources: Any) -> None:
+    endpoint = LmiEndpoint(
+        stack, "Chat", model_data=DATA, instance_type="ml.g6.12xlarge", endpoint_name="chat"
+    )
+    endpoint.auto_scale_instance_count(max_capacity=2)
+    (target,) = resources(stack, "AWS::ApplicationAutoScaling::ScalableTarget")
+    assert "Fn::GetAtt" in str(target["ResourceId"])
+
+
+def test_makes_no_role_of_its_own(endpoint: LmiEndpoint, stack: cdk.Stack, resources: Any) -> None:
+    endpoint.auto_scale_instance_count(max_capacity=2).scale_on_concurrency("Concurrency")
+    assert len(resources(stack, "AWS::IAM::Role")) == 1
+
+
+def test_lets_updates_keep_the_scaled_capacity_and_nothing_else(
+    endpoint: LmiEndpoint, stack: cdk.Stack, resources: Any
+) -> None:
+    endpoint.auto_scale_instance_count(max_capacity=2)
+    (rendered,) = resources(stack, "AWS::SageMaker::Endpoint")
+    assert rendered["RetainAllVariantProperties"] is True
+    assert rendered["ExcludeRetainedVariantProperties"] == [
+        {"VariantPropertyType": "DesiredWeight"},
+        {"VariantPropertyType": "DataCaptureConfig"},
+    ]
+
+
+def test_lets_updates_change_the_count_of_an_unscaled_endpoint(
+    endpoint: LmiEndpoint, stack: cdk.Stack, resources: Any
+) -> None:
+    (rendered,) = resources(stack, "AWS::SageMaker::Endpoint")
+    assert "RetainAllVariantProperties" not in rendered
+
+
+def test_derives_the_target_from_the_concurrency_of_the_engine(
+    endpoint: LmiEndpoint, stack: cdk.Stack, resources: Any
+) -> None:
+    endpoint.auto_scale_instance_count(max_capacity=2).scale_on_concurrency("Concurrency")
+    policy = policy_of(resources, stack)
+    assert policy["TargetValue"] == 38
+    assert policy["PredefinedMetricSpecification"] == {
+        "PredefinedMetricType": "SageMakerVariantConcurrentRequestsPerModelHighResolution"
+    }
+
+
+def test_knows_the_concurrency_of_an_engine_with_default_settings(
+    stack: cdk.Stack, resources: Any
+) -> None:
+    endpoint = LmiEndpoint(stack, "Chat", model_data=DATA, instance_type="ml.g6.12xlarge")
+    endpoint.auto_scale_instance_count(max_capacity=2).scale_on_concurrency("Concurrency")
+    assert policy_of(resources, stack)["TargetValue"] == 19
+
+
+def test_renders_a_target_as_it_is_given(
+    endpoint: LmiEndpoint, stack: cdk.Stack, resources: Any
+) -> None:
+    scaling = endpoint.auto_scale_instance_count(max_capacity=2)
+    scaling.scale_on_invocations("Invocations", target_invocations_per_minute=2)
+    policy = policy_of(resources, stack)
+    assert policy["TargetValue"] == 2
+    assert policy["PredefinedMetricSpecification"] == {
+        "PredefinedMetricType": "SageMakerVariantInvocationsPerInstance"
+    }
+
+
+def test_adds_no_instance_while_the_last_one_starts(
+    endpoint: LmiEndpoint, stack: cdk.Stack, resources: Any
+) -> None:
+    endpoint.auto_scale_instance_count(max_capacity=2).scale_on_concurrency("Concurrency")
+    policy = policy_of(resources, stack)
+    assert policy["ScaleOutCooldown"] == 1500
+    assert policy["ScaleInCooldown"] == 300
+
+
+def test_takes_cooldowns_as_they_are_said(
+    endpoint: LmiEndpoint, stack: cdk.Stack, resources: Any
+) -> None:
+    endpoint.auto_scale_instance_count(max_capacity=2).scale_on_concurrency(
+        "Concurrency",
+        scale_in_cooldown=cdk.Duration.minutes(20),
+        scale_out_cooldown=cdk.Duration.seconds(60),
+        disable_scale_in=True,
+    )
+    policy = policy_of(resources, stack)
+    assert (policy["ScaleOutCooldown"], policy["ScaleInCooldown"]) == (60, 1200)
+    assert policy["DisableScaleIn"] is True
+
+
+def test_tracks_any_metric(endpoint: LmiEndpoint, stack: cdk.Stack, resources: Any) -> None:
+    scaling = endpoint.auto_scale_instance_count(max_capacity=2)
+    scaling.scale_to_track_metric(
+        "Backlog", metric=endpoint.metric("ApproximateBacklogSizePerInstance"), target=5
+    )
+    assert policy_of(resources, stack)["CustomizedMetricSpecification"] == {
+        "Namespace": "AWS/SageMaker",
+        "MetricName": "ApproximateBacklogSizePerInstance",
+        "Statistic": "Average",
+        "Dimensions": [
+            {
+                "Name": "EndpointName",
+                "Value": {"Fn::GetAtt": ["Chat26DEB33F", "EndpointName"]},
+            }
+        ],
+    }
+
+
+@pytest.mark.parametrize(("low", "high", "rule"), [(0, 2, "LMI081"), (3, 2, "LMI080")])
+def test_refuses_limits_that_cannot_be(
+    endpoint: LmiEndpoint, low: int, high: int, rule: str
+) -> None:
+    with pytest.raises(LmiError, match=rule):
+        endpoint.auto_scale_instance_count(min_capacity=low, max_capacity=high)
+
+
+def test_takes_limits_that_are_tokens(endpoint: LmiEndpoint, stack: cdk.Stack) -> None:
+    parameter = cdk.CfnParameter(stack, "Most", type="Number")
+    endpoint.auto_scale_instance_count(max_capacity=parameter.value_as_number)
+
+
+def test_refuses_a_target_of_zero(endpoint: LmiEndpoint) -> None:
+    scaling = endpoint.auto_scale_instance_count(max_capacity=2)
+    with pytest.raises(LmiError, match="LMI082"):
+        scaling.scale_on_concurrency("Concurrency", target=0)
+
+
+def test_warns_of_a_target_above_the_concurrency_of_the_engine(
+    endpoint: LmiEndpoint, stack: cdk.Stack
+) -> None:
+    scaling = endpoint.auto_scale_instance_count(max_capacity=2)
+    scaling.scale_on_concurrency("Concurrency", target=100)
+    (warning,) = [item for item in scaling.node.metadata if item.type == "aws:cdk:warning"]
+    assert "LMI082" in str(warning.data)
+
+
+@pytest.fixture
+def scaling(stack: cdk.Stack) -> ScalableInstanceCount:
+    """The scaling of an asynchronous endpoint."""
+    return LmiEndpoint(
+        stack,
+        "Chat",
+        model_data=DATA,
+        instance_type="ml.g6.12xlarge",
+        async_inference=AsyncInference(bucket="my-answers", output_prefix="ok/"),
+    ).auto_scale_instance_count(max_capacity=2)
+
+
+def test_refuses_concurrency_which_asynchronous_endpoints_do_not_publish(
+    scaling: ScalableInstanceCount,
+) -> None:
+    with pytest.raises(LmiError, match="LMI083"):
+        scaling.scale_on_concurrency("Policy", target=4)
+
+
+def test_refuses_invocations_which_asynchronous_endpoints_do_not_publish(
+    scaling: ScalableInstanceCount,
+) -> None:
+    with pytest.raises(LmiError, match="LMI083"):
+        scaling.scale_on_invocations("Policy", target_invocations_per_minute=4)

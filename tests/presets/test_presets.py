@@ -1,0 +1,165 @@
+"""Presets: every value has a source, every departure from the guide a reason."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import aws_cdk as cdk
+import pytest
+
+from lmi_constructs import LmiContainer, LmiEndpoint, LmiSettings, ModelData, presets
+from lmi_constructs.container import verdict
+from lmi_constructs.facts import instance_types
+from lmi_constructs.presets.constructs import PRESETS
+from lmi_constructs.presets.tables import TABLES
+from lmi_constructs.testing import stable_template
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from syrupy.assertion import SnapshotAssertion
+
+    from lmi_constructs.presets import LmiPreset
+
+ROOT = Path(__file__).parent.parent.parent
+every_preset = pytest.mark.parametrize("preset", PRESETS.values(), ids=list(PRESETS))
+
+
+def environment_of(preset: type[LmiPreset], stack: cdk.Stack, data: ModelData) -> dict[str, Any]:
+    return dict(preset(stack, "Chat", model_data=data).environment)
+
+
+@every_preset
+def test_renders_or_explains_every_key_of_the_guide(
+    preset: type[LmiPreset], stack: cdk.Stack
+) -> None:
+    data = ModelData.s3_prefix("my-models", "m/")
+    environment = environment_of(preset, stack, data)
+    explained = {departure.key for departure in preset.departures}
+    for key, value in preset.table.guide.items():
+        assert environment.get(key) == value or key in explained, key
+    for departure in preset.departures:
+        assert preset.table.guide[departure.key] == departure.guide
+        assert environment.get(departure.key) != departure.guide
+        assert len(departure.why) > 40
+
+
+@every_preset
+def test_starts_on_its_container(preset: type[LmiPreset], stack: cdk.Stack) -> None:
+    table = preset.table
+    instance = instance_types()[str(table.instance_type.value)]
+    container = LmiContainer.of(table.container)
+    environment = table.lmi_settings().to_environment(container)
+    judged = verdict(environment, container, instance.accelerator_count, model_mounted=True)
+    assert judged.findings == ()
+    assert judged.starts is not False
+
+
+@every_preset
+def test_fits_on_its_instance(preset: type[LmiPreset], stack: cdk.Stack) -> None:
+    data = ModelData.s3_prefix("my-models", "m/", architecture=preset.table.hub_id)
+    endpoint = preset(stack, "Chat", model_data=data)
+    assert endpoint.plan is not None
+    assert endpoint.plan.grade == "fits"
+
+
+@every_preset
+def test_gives_every_value_a_source(preset: type[LmiPreset]) -> None:
+    table = preset.table
+    choices = [table.instance_type, *table.settings.values()]
+    assert all(len(choice.source) > 8 for choice in choices)
+    assert table.hub_source
+    assert table.container_source
+
+
+@every_preset
+def test_is_deployed_as_reviewed(
+    preset: type[LmiPreset],
+    stack: cdk.Stack,
+    template: Callable[[cdk.Stack], dict[str, Any]],
+    snapshot: SnapshotAssertion,
+) -> None:
+    preset(stack, "Chat", model_data=ModelData.s3_prefix("my-models", "m/"))
+    assert stable_template(template(stack)) == snapshot
+
+
+@every_preset
+def test_downloads_from_the_hub_when_given_nothing(
+    preset: type[LmiPreset], stack: cdk.Stack, resources: Any
+) -> None:
+    preset(stack, "Chat")
+    (model,) = resources(stack, "AWS::SageMaker::Model")
+    assert model["PrimaryContainer"]["Environment"]["HF_MODEL_ID"] == preset.table.hub_id
+    assert model["EnableNetworkIsolation"] is False
+
+
+def test_parses_tool_calls_and_reasoning_of_gpt_oss(stack: cdk.Stack) -> None:
+    environment = environment_of(
+        presets.GptOss120B, stack, ModelData.s3_prefix("my-models", "m/")
+    )
+    assert environment["OPTION_ENABLE_AUTO_TOOL_CHOICE"] == "true"
+    assert environment["OPTION_TOOL_CALL_PARSER"] == "openai"
+    assert environment["OPTION_REASONING_PARSER"] == "openai_gptoss"
+    version = LmiContainer.of(TABLES["gpt-oss-120b"].container).engine_version
+    assert version is not None
+    assert version >= (0, 10, 2)
+
+
+def test_replaces_settings_one_by_one(stack: cdk.Stack) -> None:
+    endpoint = presets.GptOss120B(stack, "Chat", settings=LmiSettings(max_model_len=32768))
+    assert endpoint.environment["OPTION_MAX_MODEL_LEN"] == "32768"
+    assert endpoint.environment["OPTION_MAX_ROLLING_BATCH_SIZE"] == "64"
+    assert endpoint.environment["TENSOR_PARALLEL_DEGREE"] == "8"
+
+
+def test_replaces_everything_else_too(stack: cdk.Stack, resources: Any) -> None:
+    presets.GptOss120B(
+        stack,
+        "Chat",
+        container=LmiContainer.V26,
+        instance_type="ml.p5.48xlarge",
+        initial_instance_count=2,
+        endpoint_name="chat",
+        startup_timeout=cdk.Duration.minutes(50),
+    )
+    (config,) = resources(stack, "AWS::SageMaker::EndpointConfig")
+    (variant,) = config["ProductionVariants"]
+    assert variant["InstanceType"] == "ml.p5.48xlarge"
+    assert variant["InitialInstanceCount"] == 2
+    assert variant["ContainerStartupHealthCheckTimeoutInSeconds"] == 3000
+    (endpoint,) = resources(stack, "AWS::SageMaker::Endpoint")
+    assert endpoint["EndpointName"] == "chat"
+
+
+def test_takes_every_keyword_of_an_endpoint() -> None:
+    import inspect
+
+    from lmi_constructs.presets.preset import EndpointOverrides, LmiPreset
+
+    of_endpoint = set(inspect.signature(LmiEndpoint.__init__).parameters)
+    of_preset = set(inspect.signature(LmiPreset.__init__).parameters) - {"overrides"}
+    of_preset |= set(EndpointOverrides.__annotations__)
+    assert of_endpoint - of_preset == {"endpoint_config"}
+
+
+def test_lists_all_presets() -> None:
+    rows = {row.name: row for row in presets.catalogue()}
+    assert set(rows) == set(PRESETS) == set(TABLES)
+    row = rows["gpt-oss-120b"]
+    assert row.class_name == "GptOss120B"
+    assert row.accelerators == "8 x L4"
+    assert row.max_model_len == 8192
+    assert row.concurrency == 64
+    assert row.grade == "fits"
+    assert all(getattr(presets, row.class_name).table.name == row.name for row in rows.values())
+
+
+def test_lists_presets_without_the_cdk() -> None:
+    program = (
+        "import sys; from lmi_constructs import presets; presets.catalogue();"
+        "sys.exit('aws_cdk' in sys.modules or 'jsii' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT, capture_output=True)
