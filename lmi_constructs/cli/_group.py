@@ -17,6 +17,12 @@ class _Command(NamedTuple):
 
 
 _COMMANDS: dict[str, _Command] = {
+    "verdict": _Command(
+        "lmi_constructs.cli.verdict", "Say what a container release does with settings."
+    ),
+    "options": _Command(
+        "lmi_constructs.cli.options", "Say what an option does and what to write now."
+    ),
     "check": _Command(
         "lmi_constructs.cli.check", "Find in templates what would fail at deploy time."
     ),
