@@ -105,6 +105,7 @@ def _class_errors(stage: Stage) -> Iterator[Finding]:
     yield from _rolling_batch_errors(stage)
     yield from _dtype_errors(stage)
     yield from _bitsandbytes_errors(stage)
+    yield from _streaming_errors(stage)
 
 
 def _type_problem(row: HandlerProperty, option: Option) -> str | None:
@@ -202,6 +203,20 @@ def _bitsandbytes_errors(stage: Stage) -> Iterator[Finding]:
             " Transformers handler with a device map",
             "use OPTION_QUANTIZE=bitsandbytes where the engine has it, or a pre-quantised model",
             source=stage.behaviour.source,
+        )
+
+
+def _streaming_errors(stage: Stage) -> Iterator[Finding]:
+    """Check dynamic batching, which excludes the old streaming switch."""
+    size = stage.properties.text("batch_size") or stage.properties.model.get("batch_size", "1")
+    streaming = stage.properties.text("enable_streaming", "false") or "false"
+    several = isinstance(size, str) and size.isdecimal() and int(size) > 1
+    if several and streaming.lower() != "false" and stage.recommended.rolling_batch == "disable":
+        yield refusal(
+            stage.properties.options["enable_streaming"],
+            f"enable_streaming={streaming} cannot be combined with batch_size={size}",
+            "remove enable_streaming: requests ask for streaming themselves",
+            source=stage.declared["batch_size"].source,
         )
 
 

@@ -123,6 +123,7 @@ def _combined(
         kind = "accepted-ignoring"
     misspelt = {note.where for note in notes if note.rule == "LMI007"}
     warnings = list(_ignored(stage, arguments, misspelt)) + list(_dropped(stage, arguments))
+    warnings += _older_mode(stage)
     if kind == "accepted-without-vllm":
         warnings.append(_without_vllm(stage))
     known = vllm is not None and models_are_known(stage.properties, model_mounted)
@@ -186,6 +187,32 @@ def _dropped(stage: Stage, arguments: Arguments) -> Iterator[Finding]:
             where=dropped.where,
             source=stage.behaviour.source,
         )
+
+
+def _older_mode(stage: Stage) -> Iterator[Finding]:
+    """Warn about an explicit rolling batch where the release would serve asynchronously."""
+    asked = stage.properties.options.get("rolling_batch")
+    if asked is None or asked.text not in ("vllm", "lmi-dist"):
+        return
+    by_default = stage.behaviour.text_generation == "async"
+    if asked.text == "lmi-dist":
+        what = "is gone: vLLM's rolling batch serves instead"
+    elif by_default and stage.recommended.handler != ASYNC_HANDLER:
+        what = "selects the older synchronous mode, not the asynchronous one"
+    else:
+        return
+    variables = "OPTION_ASYNC_MODE=true, OPTION_ROLLING_BATCH=disable and OPTION_ENTRYPOINT="
+    yield Finding(
+        rule="LMI015",
+        message=f"{asked.where}={asked.text} {what}",
+        why="the mode is slower and announced to go",
+        fix=f"remove {asked.where}: the release then serves asynchronously"
+        if by_default
+        else f"use {variables}{ASYNC_HANDLER}",
+        severity="warning",
+        where=asked.where,
+        source=stage.behaviour.source,
+    )
 
 
 def _without_vllm(stage: Stage) -> Finding:

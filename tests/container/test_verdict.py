@@ -144,6 +144,22 @@ def test_names_the_variable_and_what_to_write(name, value, rule, word):
     assert word in found[0].fix
 
 
+def test_an_older_mode_is_told_where_the_release_would_serve_asynchronously():
+    assert rules(verdict({**BASE, "OPTION_ROLLING_BATCH": "vllm"}, V27, 8)) == {
+        "LMI015": ["OPTION_ROLLING_BATCH"]
+    }
+    assert rules(verdict({**BASE, "OPTION_ROLLING_BATCH": "lmi-dist"}, V15, 8)) == {
+        "LMI015": ["OPTION_ROLLING_BATCH"]
+    }
+    assert rules(verdict({**BASE, "OPTION_ROLLING_BATCH": "vllm"}, V15, 8)) == {}
+
+
+def test_dynamic_batching_excludes_the_old_streaming_switch():
+    environment = {**BASE, "OPTION_BATCH_SIZE": "4", "OPTION_ENABLE_STREAMING": "true"}
+    assert verdict(environment, V27, 8).arguments == "rejected"
+    assert verdict({**environment, "OPTION_BATCH_SIZE": "1"}, V27, 8).arguments == "accepted"
+
+
 def test_a_misspelt_option_is_told_once():
     found = verdict({**BASE, "OPTION_MAX_MODEL_LENGHT": "1"}, V27, 8)
     assert list(rules(found)) == ["LMI007"]

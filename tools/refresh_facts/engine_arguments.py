@@ -6,9 +6,10 @@ import json
 import subprocess
 import sys
 import tempfile
-import zipfile
 from pathlib import Path
 from typing import Any
+
+from tools.refresh_facts.packages import wheel
 
 PROBE = Path(__file__).with_name("engine_probe.py")
 _WANTED = (
@@ -28,18 +29,11 @@ _CONFIGS += ("Scheduler", "Compilation", "Vllm", "UVAOffload", "PrefetchOffload"
 
 def derive(version: str) -> dict[str, Any]:
     """Return the argument table of one vLLM version, read from its published wheel."""
-    with tempfile.TemporaryDirectory() as folder:
-        pip = [sys.executable, "-m", "pip", "download", f"vllm=={version}", "--no-deps", "--quiet"]
-        pip += ["--no-cache-dir", "--only-binary", ":all:", "--platform", "manylinux_2_31_x86_64"]
-        pip += ["--platform", "manylinux_2_28_x86_64", "--platform", "manylinux1_x86_64"]
-        subprocess.run([*pip, "--dest", folder], check=True)  # noqa: S603
-        wheel = next(Path(folder).glob("vllm-*.whl"))
-        sources = Path(folder) / "sources"
-        with zipfile.ZipFile(wheel) as archive:
-            for name in archive.namelist():
-                if name.startswith(_WANTED) and name.endswith(".py"):
-                    archive.extract(name, sources)
-        return probe(sources)
+    with wheel(f"vllm=={version}") as archive, tempfile.TemporaryDirectory() as folder:
+        for name in archive.namelist():
+            if name.startswith(_WANTED) and name.endswith(".py"):
+                archive.extract(name, folder)
+        return probe(Path(folder))
 
 
 def probe(sources: Path) -> dict[str, Any]:

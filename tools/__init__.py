@@ -1,0 +1,1 @@
+"""Tools of the maintainers; not part of the installed package."""
