@@ -12,7 +12,7 @@ from lmi_constructs.facts import InstanceType, instance_types
 from lmi_constructs.findings import LmiError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from lmi_constructs.checks.deployment import (
         Component,
@@ -54,18 +54,20 @@ def image(container: Container) -> Image | None:
     host = split(fields[0], ".")
     if host is None or len(host) < 5 or host[1] != "dkr":
         return None
-    name = join(piece for field in fields[1:] for piece in ("/", field))
-    address = split(split(name, "@")[0], ":") if split(name, "@") else None  # type: ignore[index]
-    if not address:
-        return None
-    repository = address[0][1:] if isinstance(address[0], str) else address[0]
+    name = split(_with_slashes(fields[1:]), "@") or ("",)
+    address = split(name[0], ":") or (UNKNOWN,)
     return Image(
         account=host[0],
         region=host[3],
         domain=join(piece for field in host[4:] for piece in (".", field)),
-        repository=repository,
+        repository=address[0],
         tag=address[1] if len(address) == 2 else None,
     )
+
+
+def _with_slashes(fields: Iterable[String]) -> String:
+    parts = [piece for field in fields for piece in ("/", field)]
+    return join(parts[1:])
 
 
 def release(deployment: Deployment, container: Container) -> LmiContainer | None:

@@ -1,0 +1,192 @@
+import json
+import time
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner
+
+from lmi_constructs.checks.examples import Example, good_templates
+from lmi_constructs.cli.check import check
+
+VARIANT = "Config/Properties/ProductionVariants/0"
+BAD = Example({f"{VARIANT}/VolumeSizeInGB": 256})
+WARNED = Example({"Config/Properties/KmsKeyId": "alias/key"})
+
+
+@pytest.fixture
+def template(tmp_path):
+    def write(example, name="template.json"):
+        file = tmp_path / name
+        file.write_text(json.dumps(example.template(), indent=1))
+        return str(file)
+
+    return write
+
+
+def run(*arguments):
+    return CliRunner().invoke(check, [*arguments, "--region", "us-east-1"])
+
+
+def assembly(place, stacks, region="us-east-1"):
+    """Write a cloud assembly with one template a stack."""
+    place.mkdir(parents=True, exist_ok=True)
+    artifacts = {}
+    for name, template in stacks.items():
+        (place / f"{name}.template.json").write_text(json.dumps(template))
+        artifacts[name] = {
+            "type": "aws:cloudformation:stack",
+            "environment": f"aws://unknown-account/{region}",
+            "properties": {"templateFile": f"{name}.template.json"},
+            "metadata": {
+                f"/{name}/Config/Resource": [{"type": "aws:cdk:logicalId", "data": "Config"}]
+            },
+        }
+    (place / "manifest.json").write_text(json.dumps({"version": "50.0.0", "artifacts": artifacts}))
+    return str(place)
+
+
+def test_exits_0_when_nothing_is_found(template):
+    result = run(template(Example()))
+    assert result.exit_code == 0
+    assert "0 errors, 0 warnings in 1 template" in result.output
+
+
+def test_exits_1_on_errors_and_on_warnings_if_asked(template):
+    assert run(template(BAD)).exit_code == 1
+    assert run(template(WARNED)).exit_code == 0
+    assert run(template(WARNED), "--fail-on", "warning").exit_code == 1
+    assert run(template(WARNED), "--raise", "LMI043").exit_code == 1
+    assert run(template(BAD), "--rule-off", "LMI042").exit_code == 0
+
+
+def test_exits_2_with_a_message_when_a_path_cannot_be_read(tmp_path):
+    (tmp_path / "a.json").write_text("[1]")
+    for path in ("missing.json", str(tmp_path / "a.json"), str(tmp_path)):
+        result = run(path)
+        assert result.exit_code == 2
+        assert path in result.output
+        assert "Traceback" not in result.output
+
+
+def test_says_everything_in_text(template):
+    output = run(template(BAD)).output
+    for part in ("Config", "error LMI042", f"at  {VARIANT[18:]}/VolumeSizeInGB", "why", "fix"):
+        assert part in output
+
+
+def test_writes_json(template):
+    result = run(template(BAD), "--format", "json")
+    (finding,) = json.loads(result.output)["findings"]
+    assert finding["rule"] == "LMI042"
+    assert finding["severity"] == "error"
+    assert finding["resource"] == "Config"
+    assert finding["path"] == "ProductionVariants/0/VolumeSizeInGB"
+    assert finding["message"]
+    assert finding["fix"]
+    assert finding["source"].startswith("https://")
+
+
+def test_writes_sarif_with_the_line_of_the_resource(template):
+    file = template(BAD)
+    document = json.loads(run(file, "--format", "sarif").output)
+    (run_,) = document["runs"]
+    (result,) = run_["results"]
+    assert document["version"] == "2.1.0"
+    assert result["ruleId"] == run_["tool"]["driver"]["rules"][0]["id"] == "LMI042"
+    assert result["level"] == "error"
+    location = result["locations"][0]["physicalLocation"]
+    assert location["artifactLocation"]["uri"] == file
+    with Path(file).open() as text:
+        lines = text.read().splitlines()
+    assert '"Config": {' in lines[location["region"]["startLine"] - 1]
+
+
+def test_writes_junit(template):
+    suite = ElementTree.fromstring(run(template(BAD), "--format", "junit").output)
+    assert suite.get("failures") == "1"
+    assert suite.find("testcase/failure") is not None
+
+
+def test_takes_the_region_of_each_stack_from_the_manifest(tmp_path):
+    place = assembly(tmp_path / "cdk.out", {"Stack": Example().template()}, region="eu-west-1")
+    result = CliRunner().invoke(check, [place, "--format", "json"])
+    (finding,) = json.loads(result.output)["findings"]
+    assert (finding["rule"], finding["template"]) == ("LMI030", "Stack")
+
+
+def test_names_the_construct_path_of_the_manifest(tmp_path):
+    place = assembly(tmp_path / "cdk.out", {"Stack": BAD.template()})
+    (finding,) = json.loads(run(place, "--format", "json").output)["findings"]
+    assert finding["construct"] == "Stack/Config/Resource"
+
+
+def test_follows_exports_between_stacks_and_nested_stacks(tmp_path):
+    resources = good_templates()["endpoint"]["Resources"]
+    model = {
+        "Resources": {"Model": resources["Model"], "Role": resources["Role"]},
+        "Outputs": {
+            "Name": {"Value": {"Fn::GetAtt": ["Model", "ModelName"]}, "Export": {"Name": "model"}}
+        },
+    }
+    config = json.loads(json.dumps(resources["Config"]))
+    config["Properties"]["ProductionVariants"][0] |= {
+        "ModelName": {"Fn::ImportValue": "model"},
+        "InstanceType": "ml.g5.2xlarge",
+    }
+    place = assembly(tmp_path / "cdk.out", {"A": model, "B": {"Resources": {"Config": config}}})
+    findings = json.loads(run(place, "--format", "json").output)["findings"]
+    assert [finding["rule"] for finding in findings] == ["LMI055"]
+
+    child = {"Parameters": {"Type": {"Type": "String"}}, "Resources": dict(resources)}
+    child["Resources"]["Config"] = json.loads(json.dumps(resources["Config"]))
+    child["Resources"]["Config"]["Properties"]["ProductionVariants"][0]["InstanceType"] = {
+        "Ref": "Type"
+    }
+    parent = {
+        "Resources": {
+            "Nested": {
+                "Type": "AWS::CloudFormation::Stack",
+                "Properties": {"Parameters": {"Type": "ml.g5.large"}},
+                "Metadata": {"aws:asset:path": "child.nested.template.json"},
+            }
+        }
+    }
+    place = assembly(tmp_path / "nested", {"Parent": parent})
+    (tmp_path / "nested" / "child.nested.template.json").write_text(json.dumps(child))
+    findings = json.loads(run(place, "--format", "json").output)["findings"]
+    assert [(finding["rule"], finding["template"]) for finding in findings] == [
+        ("LMI040", "Parent/Nested")
+    ]
+
+
+def test_takes_an_image_of_the_users_own_for_a_release(template):
+    own = Example(
+        {
+            "Model/Properties/PrimaryContainer/Image": (
+                "111122223333.dkr.ecr.us-east-1.amazonaws.com/own-lmi:7"
+            ),
+            "Role/Properties/Policies/0/PolicyDocument/Statement/1/Resource": "*",
+            "Model/Properties/PrimaryContainer/Environment/OPTION_TENSOR_PARALLEL_DEGREE": "8",
+        }
+    )
+    file = template(own)
+    assert run(file).exit_code == 0
+    image = "111122223333.dkr.ecr.us-east-1.amazonaws.com/own-lmi=v22"
+    assert "LMI055" in run(file, "--image", image).output
+
+
+def test_takes_an_instance_type_that_is_not_known(template):
+    file = template(Example({f"{VARIANT}/InstanceType": "ml.g9.xlarge"}))
+    assert run(file).exit_code == 1
+    assert run(file, "--instance-type", "ml.g9.xlarge").exit_code == 0
+
+
+def test_checks_a_hundred_endpoints_in_a_second(tmp_path):
+    stacks = {f"Stack{index}": Example(base="scaled").template() for index in range(100)}
+    place = assembly(tmp_path / "cdk.out", stacks)
+    run(place)
+    start = time.perf_counter()
+    result = run(place)
+    assert time.perf_counter() - start < 1.0
+    assert "0 errors, 0 warnings in 100 templates" in result.output
