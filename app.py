@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import sys
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import aws_cdk as cdk
 
@@ -29,24 +29,34 @@ DEFAULT_PRESET = "gpt-oss-120b"
 
 
 def main() -> None:
-    """Synthesise the stack that the context asks for."""
+    """Synthesise the stack that the context of the CDK CLI asks for."""
     app = cdk.App()
-    context: Mapping[str, object] = app.node.get_all_context()
-    preset = str(context.get("preset", DEFAULT_PRESET))
     try:
-        PresetStack(
-            app,
-            stack_name(preset),
-            preset=preset,
-            model_bucket=text(context.get("model_bucket")),
-            model_prefix=text(context.get("model_prefix")),
-            settings=settings(context),
-            max_capacity=int(str(context.get("max_capacity", 2))),
-            env=environment(),
-        )
+        build(app)
     except (LmiError, UnknownPresetError) as error:
         sys.exit(f"\n{error}\n")
     app.synth()
+
+
+def build(app: cdk.App) -> PresetStack:
+    """Add the stack that an app's context asks for.
+
+    Raises:
+        UnknownPresetError: If there is no preset of the name.
+        LmiError: If the endpoint would fail at deploy time.
+    """
+    context: Mapping[str, Any] = app.node.get_all_context()
+    preset = str(context.get("preset", DEFAULT_PRESET))
+    return PresetStack(
+        app,
+        stack_name(preset),
+        preset=preset,
+        model_bucket=text(context.get("model_bucket")),
+        model_prefix=text(context.get("model_prefix")),
+        settings=settings(context),
+        max_capacity=int(context.get("max_capacity", 2)),
+        env=environment(),
+    )
 
 
 class UnknownPresetError(Exception):
@@ -64,10 +74,10 @@ def stack_name(preset: str) -> str:
     return PRESETS[preset].__name__
 
 
-def settings(context: Mapping[str, object]) -> LmiSettings | None:
+def settings(context: Mapping[str, Any]) -> LmiSettings | None:
     """Return the settings that the context replaces, `None` if there are none."""
     replaced = {name: context[name] for name in LmiSettings.model_fields if name in context}
-    return LmiSettings.model_validate(replaced) if replaced else None
+    return LmiSettings(**replaced) if replaced else None
 
 
 def text(value: object) -> str | None:
@@ -82,4 +92,5 @@ def environment() -> cdk.Environment:
     )
 
 
-main()
+if __name__ == "__main__":
+    main()

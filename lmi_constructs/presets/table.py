@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,6 +79,5 @@ class PresetTable:
         """Return the settings without their sources."""
         from lmi_constructs.container import LmiSettings
 
-        return LmiSettings.model_validate(
-            {name: choice.value for name, choice in self.settings.items()}
-        )
+        values: dict[str, Any] = {name: choice.value for name, choice in self.settings.items()}
+        return LmiSettings(**values)

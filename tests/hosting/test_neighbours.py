@@ -113,7 +113,9 @@ def test_pulls_an_image_of_another_account(
 
 def test_makes_no_scaling_role(endpoint: LmiEndpoint, stack: cdk.Stack, resources: Any) -> None:
     endpoint.auto_scale_instance_count(max_capacity=2).scale_on_concurrency("Concurrency")
-    principals = str([role["AssumeRolePolicyDocument"] for role in resources(stack, "AWS::IAM::Role")])
+    principals = str(
+        [role["AssumeRolePolicyDocument"] for role in resources(stack, "AWS::IAM::Role")]
+    )
     assert "application-autoscaling" not in principals
 
 

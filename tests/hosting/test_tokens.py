@@ -91,7 +91,9 @@ class _Producer:
 def test_takes_exactly_the_prefixes_that_sagemaker_mounts(prefix: str) -> None:
     parts = prefix.split("/")
     mountable = prefix == "" or (
-        parts[-1] == "" and len(parts) > 1 and all(part not in ("", ".", "..") for part in parts[:-1])
+        parts[-1] == ""
+        and len(parts) > 1
+        and all(part not in ("", ".", "..") for part in parts[:-1])
     )
     try:
         S3Location("my-models", prefix)

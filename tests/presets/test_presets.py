@@ -97,9 +97,7 @@ def test_downloads_from_the_hub_when_given_nothing(
 
 
 def test_parses_tool_calls_and_reasoning_of_gpt_oss(stack: cdk.Stack) -> None:
-    environment = environment_of(
-        presets.GptOss120B, stack, ModelData.s3_prefix("my-models", "m/")
-    )
+    environment = environment_of(presets.GptOss120B, stack, ModelData.s3_prefix("my-models", "m/"))
     assert environment["OPTION_ENABLE_AUTO_TOOL_CHOICE"] == "true"
     assert environment["OPTION_TOOL_CALL_PARSER"] == "openai"
     assert environment["OPTION_REASONING_PARSER"] == "openai_gptoss"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import aws_cdk as cdk
 import pytest
+from cfnlint.api import lint_file
 
+import app
+from lmi_constructs import LmiError
 from lmi_constructs.presets import PRESETS
 from lmi_constructs.testing import stable_template
 from stacks import PresetStack
@@ -21,47 +25,58 @@ if TYPE_CHECKING:
 
     from syrupy.assertion import SnapshotAssertion
 
+    Template = Callable[[cdk.Stack], dict[str, Any]]
+
 ROOT = Path(__file__).parent.parent.parent
 
 
-def run_app(output: Path, *, validate: bool = False, **context: str) -> Any:
-    """Run app.py as the CLI does, with the context of cdk.json and of the command line."""
-    settings = json.loads((ROOT / "cdk.json").read_text())["context"]
+CONTEXT: dict[str, Any] = json.loads((ROOT / "cdk.json").read_text())["context"]
+BAD_ENDPOINT = """
+import aws_cdk as cdk
+from aws_cdk import aws_sagemaker as sagemaker
+app = cdk.App()
+variant = sagemaker.CfnEndpointConfig.ProductionVariantProperty(
+    variant_name="AllTraffic", model_name="m", instance_type="ml.g6.12xlarge",
+    container_startup_health_check_timeout_in_seconds=7200)
+stack = cdk.Stack(app, "Bad")
+sagemaker.CfnEndpointConfig(stack, "Config", production_variants=[variant])
+app.synth()
+"""
+
+
+def run(
+    arguments: list[str], output: Path, *, validate: bool = False, **context: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a CDK app as the CLI does, with the context of cdk.json and of the command line."""
     environment = {
         **os.environ,
         "CDK_OUTDIR": str(output),
-        "CDK_CONTEXT_JSON": json.dumps({**settings, **context}),
+        "CDK_CONTEXT_JSON": json.dumps({**CONTEXT, **context}),
         "CDK_DEFAULT_ACCOUNT": "111122223333",
         "CDK_DEFAULT_REGION": "us-west-2",
     }
     if validate:
         del environment["CDK_VALIDATION"]
     return subprocess.run(
-        [sys.executable, "app.py"], cwd=ROOT, env=environment, capture_output=True, text=True
+        [sys.executable, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True
     )
 
 
-def template_in(output: Path) -> dict[str, Any]:
-    (file,) = output.glob("*.template.json")
-    rendered: dict[str, Any] = json.loads(file.read_text())
-    return rendered
+def stack_of(**context: str) -> PresetStack:
+    return app.build(cdk.App(context={**CONTEXT, **context}))
 
 
-def test_deploys_a_preset_by_context(tmp_path: Path) -> None:
-    done = run_app(
-        tmp_path, preset="gpt-oss-120b", model_bucket="my-models", model_prefix="weights/oss/"
-    )
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "GptOss120B.template.json").exists()
-    template = template_in(tmp_path)
-    assert "s3://my-models/weights/oss/" in json.dumps(template)
-    assert set(template["Outputs"]) == {"EndpointName", "EndpointArn", "Image", "InstanceType"}
+def test_deploys_a_preset_by_context(template: Template) -> None:
+    stack = stack_of(preset="gpt-oss-120b", model_bucket="my-models", model_prefix="weights/oss/")
+    assert stack.stack_name == "GptOss120B"
+    rendered = template(stack)
+    assert "s3://my-models/weights/oss/" in json.dumps(rendered)
+    assert set(rendered["Outputs"]) == {"EndpointName", "EndpointArn", "Image", "InstanceType"}
 
 
-def test_changes_a_setting_by_context(tmp_path: Path) -> None:
-    done = run_app(tmp_path, preset="gpt-oss-120b", max_rolling_batch_size="32")
-    assert done.returncode == 0, done.stderr
-    assert '"OPTION_MAX_ROLLING_BATCH_SIZE": "32"' in json.dumps(template_in(tmp_path))
+def test_changes_a_setting_by_context(template: Template) -> None:
+    rendered = template(stack_of(max_rolling_batch_size="32"))
+    assert '"OPTION_MAX_ROLLING_BATCH_SIZE": "32"' in json.dumps(rendered)
 
 
 @pytest.mark.parametrize(
@@ -69,51 +84,62 @@ def test_changes_a_setting_by_context(tmp_path: Path) -> None:
     [
         ({"preset": "gpt-os-120b"}, "did you mean gpt-oss-120b?"),
         ({"preset": "llama-9"}, "known are: gpt-oss-120b"),
+    ],
+)
+def test_names_the_presets_there_are(context: dict[str, str], says: str) -> None:
+    with pytest.raises(app.UnknownPresetError, match=re.escape(says)):
+        stack_of(**context)
+
+
+@pytest.mark.parametrize(
+    ("context", "says"),
+    [
         ({"model_bucket": "my-models", "model_prefix": "oss"}, "LMI020"),
         ({"max_model_len": "many"}, "max_model_len"),
         ({"tensor_parallel_degree": "16"}, "LMI"),
     ],
 )
-def test_says_what_is_wrong_without_a_traceback(
-    tmp_path: Path, context: dict[str, str], says: str
-) -> None:
-    done = run_app(tmp_path, **context)
+def test_refuses_a_context_that_cannot_be_deployed(context: dict[str, str], says: str) -> None:
+    with pytest.raises(LmiError, match=says):
+        stack_of(**context)
+
+
+def test_says_what_is_wrong_without_a_traceback(tmp_path: Path) -> None:
+    done = run(["app.py"], tmp_path, preset="llama-9")
     assert done.returncode == 1
-    assert says in done.stderr
+    assert "known are: gpt-oss-120b" in done.stderr
     assert "Traceback" not in done.stderr
 
 
 @pytest.mark.cdk_validation
-@pytest.mark.parametrize("context", [{}, {"model_bucket": "my-models"}])
-def test_passes_the_strict_validation_of_the_cdk(tmp_path: Path, context: dict[str, str]) -> None:
-    done = run_app(tmp_path, validate=True, **context)
+@pytest.mark.parametrize("context", [{}, {"model_bucket": "my-models"}], ids=["hub", "prefix"])
+def test_passes_the_strict_validation_of_the_cdk_and_cfn_lint(
+    tmp_path: Path, context: dict[str, str]
+) -> None:
+    done = run(["app.py"], tmp_path, validate=True, **context)
     assert done.returncode == 0, done.stderr
     report = json.loads((tmp_path / "validation-report.json").read_text())
-    (plugin,) = report["pluginReports"]
-    assert plugin["conclusion"] == "success"
-    assert plugin["violations"] == []
+    assert [item for plugin in report["pluginReports"] for item in plugin["violations"]] == []
+    (file,) = tmp_path.glob("*.template.json")
+    assert [str(match) for match in lint_file(file)] == []
 
 
 @pytest.mark.cdk_validation
-def test_runs_cfn_lint_clean(tmp_path: Path) -> None:
-    run_app(tmp_path, model_bucket="my-models")
-    (file,) = tmp_path.glob("*.template.json")
-    done = subprocess.run(
-        [sys.executable, "-m", "cfnlint", str(file)], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stdout
+def test_would_be_stopped_by_that_validation(tmp_path: Path) -> None:
+    done = run(["-c", BAD_ENDPOINT], tmp_path, validate=True)
+    assert done.returncode != 0
+    assert "7200" in done.stdout + done.stderr
 
 
 def test_turns_the_strict_validation_on() -> None:
-    settings = json.loads((ROOT / "cdk.json").read_text())
-    assert settings["app"] == "python3 app.py"
-    assert settings["context"]["@aws-cdk/core:validateAgainstDefaultRules"] is True
+    assert json.loads((ROOT / "cdk.json").read_text())["app"] == "python3 app.py"
+    assert CONTEXT["@aws-cdk/core:validateAgainstDefaultRules"] is True
 
 
 @pytest.mark.parametrize("preset", list(PRESETS))
 def test_is_deployed_as_reviewed(
     preset: str,
-    template: Callable[[cdk.Stack], dict[str, Any]],
+    template: Template,
     snapshot: SnapshotAssertion,
 ) -> None:
     stack = PresetStack(
