@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 TRUE: Final = {"1", "on", "t", "true", "y", "yes"}
 FALSE: Final = {"0", "f", "false", "n", "no", "off"}
-_WHOLE: Final = re.compile(r"\s*[+-]?\d+(?:_\d+)*(?:\.0*)?\s*")
+_WHOLE: Final = re.compile(r"\s*[+-]?\d+(?:_\d+)*(?:\.0+)?\s*")
 _READABLE: Final = re.compile(r"(\d+(?:\.\d+)?)([kKmMgGtT])")
 _POWER: Final = {"k": 1, "m": 2, "g": 3, "t": 4}
 
