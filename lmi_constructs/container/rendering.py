@@ -267,12 +267,11 @@ def _read(value: object, name: str) -> object:
     if value.lower() in _READERS:
         return _READERS[value.lower()](value)
     if name in ("speculative_config", "limit_mm_per_prompt", "hf_overrides", "compilation_config"):
-        if not value.strip().startswith("{"):
-            return values.counts(value) if name == "limit_mm_per_prompt" else value
+        pairs = name == "limit_mm_per_prompt" and not value.lstrip().startswith("{")
         try:
-            return json.loads(value)
+            return values.counts(value) if pairs else json.loads(value)
         except ValueError:
-            return value
+            return value  # the field refuses it, and says so
     return value
 
 

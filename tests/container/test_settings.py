@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmi_constructs.container import LmiContainer, LmiSettings, verdict
+from lmi_constructs.facts.options import option_names, options
 from lmi_constructs.findings import LmiError
 
 V15, V16, V17, V25, V27, V29 = (
@@ -210,6 +211,25 @@ def test_the_file_names_what_it_cannot_carry():
     assert "NCCL_DEBUG" in text.splitlines()[0]
     assert "option.model_id=s3\\://bucket/prefix/" in text
     assert "option.max_loras=2" in text
+
+
+ODD = st.sampled_from(
+    ["", "true", "false", "None", "{}", "[1]", "{", "abc", "-1", "0.5", "16k", '"q"', "a=b", TOKEN]
+) | st.sampled_from([{"Ref": "X"}, None, True, 7, 2.5, ["x"]])
+NAMES = st.sampled_from(sorted({*options(), *(f"OPTION_{n.upper()}" for n in option_names())}))
+
+
+@given(st.dictionaries(NAMES, ODD, max_size=5), st.sampled_from(LmiContainer.all()))
+def test_no_environment_crashes_the_verdict_or_the_settings(environment, container):
+    assert verdict(environment, container, 8).arguments
+    assert all(finding.fix for finding in findings_of(environment, container))
+
+
+def findings_of(environment, container):
+    try:
+        return LmiSettings.from_environment(environment).check(container)
+    except LmiError as error:
+        return error.findings
 
 
 def test_limits_of_variables_do_not_count_in_the_file():
