@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from lmi_constructs.checks.deployment import S3DataSource, UpdatePolicy, Vpc
 from lmi_constructs.checks.examples import REMOVED, Example
+from lmi_constructs.checks.resources import S3DataSource, UpdatePolicy, Vpc
 from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.rules.common import config_of, environment, image, running
 from lmi_constructs.checks.rules.permissions import FULL_ACCESS, allows, givers
@@ -24,7 +24,8 @@ from lmi_constructs.facts.limits import limits
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lmi_constructs.checks.deployment import Container, Deployment, Model, Role
+    from lmi_constructs.checks.deployment import Deployment
+    from lmi_constructs.checks.resources import Container, Model, Role
     from lmi_constructs.findings import Finding
 
 _STATEMENTS: Final = "Role/Properties/Policies/0/PolicyDocument/Statement"
