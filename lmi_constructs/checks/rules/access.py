@@ -50,6 +50,10 @@ _POLICY: Final = {
         },
     },
 }
+_WIDE: Final = frozenset(
+    {"*", "s3:*", "s3:put*", "s3:putobject", "s3:putobject*", "s3:delete*", "s3:deleteobject"}
+    | {"s3:deleteobject*", "sagemaker:*", "iam:*", "iam:passrole"}
+)
 _PUBLIC_BUCKETS: Final = ("jumpstart-cache-", "jumpstart-private-cache-", "sagemaker-sample-files")
 
 
@@ -243,7 +247,7 @@ class RoleTooBroad(Rule):
                 if name in (FULL_ACCESS, "AdministratorAccess", "AmazonS3FullAccess"):
                     yield self.found(role, "ManagedPolicyArns", f"the role has {name}")
             for one in role.statements:
-                wide = {"*", "s3:*", "s3:putobject*", "sagemaker:*"} & set(one.actions)
+                wide = _WIDE & set(one.actions)
                 everything = {"*", "arn:aws:s3:::*"} & {literal(item) for item in one.resources}
                 if wide and everything:
                     message = f"the role allows {', '.join(sorted(wide))} on everything"

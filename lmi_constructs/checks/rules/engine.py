@@ -159,6 +159,30 @@ class TwoModels(_OfVerdict):
     passing = Example({f"{_ENVIRONMENT}/HF_MODEL_ID": "/opt/ml/model"})
 
 
+class RemovedBackend(Rule):
+    """LMI015."""
+
+    id = "LMI015"
+    title = "a back end that the release no longer has"
+    severity = "warning"
+    why = "the container takes vLLM instead, which does not know all of the old back end's options"
+    fix = "remove OPTION_ROLLING_BATCH, or set it to auto"
+    source = (
+        "deepjavalibrary/djl-serving@d21927c4:serving/docs/lmi/announcements/breaking_changes.md"
+    )
+    failing = Example({f"{_ENVIRONMENT}/OPTION_ROLLING_BATCH": "lmi-dist"})
+    passing = Example({f"{_ENVIRONMENT}/OPTION_ROLLING_BATCH": "auto"})
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield lmi-dist on releases without it; others are refused by the release itself."""
+        for resource, container in containers(deployment):
+            known = release(deployment, container)
+            chosen = environment(container).get("OPTION_ROLLING_BATCH")
+            if known and chosen == "lmi-dist" and chosen not in known.release.backends:
+                path = f"{container.path}/Environment/OPTION_ROLLING_BATCH"
+                yield self.found(resource, path, f"{known.name} does not have {chosen}")
+
+
 class NotExamined(_OfVerdict):
     """LMI016."""
 
