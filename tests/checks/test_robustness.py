@@ -47,7 +47,7 @@ JSON = st.recursive(
     max_leaves=12,
 )
 BASES = sorted(good_templates())
-QUICK = settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def places(node, path=()):

@@ -38,6 +38,7 @@ def rule_families() -> dict[str, tuple[type[Rule], ...]]:
             engine.MisplacedSetting,
             engine.QuotedValue,
             engine.TwoModels,
+            engine.RemovedBackend,
             engine.NotExamined,
             engine.AsyncOnOldServer,
             engine.DegreeAboveGpus,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from lmi_constructs.checks.deployment import S3DataSource, UpdatePolicy, Vpc
 from lmi_constructs.checks.examples import REMOVED, Example
+from lmi_constructs.checks.resources import S3DataSource, UpdatePolicy, Vpc
 from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.rules.common import config_of, environment, image, running
 from lmi_constructs.checks.rules.permissions import FULL_ACCESS, allows, givers
@@ -24,7 +24,8 @@ from lmi_constructs.facts.limits import limits
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lmi_constructs.checks.deployment import Container, Deployment, Model, Role
+    from lmi_constructs.checks.deployment import Deployment
+    from lmi_constructs.checks.resources import Container, Model, Role
     from lmi_constructs.findings import Finding
 
 _STATEMENTS: Final = "Role/Properties/Policies/0/PolicyDocument/Statement"
@@ -49,6 +50,10 @@ _POLICY: Final = {
         },
     },
 }
+_WIDE: Final = frozenset(
+    {"*", "s3:*", "s3:put*", "s3:putobject", "s3:putobject*", "s3:delete*", "s3:deleteobject"}
+    | {"s3:deleteobject*", "sagemaker:*", "iam:*", "iam:passrole"}
+)
 _PUBLIC_BUCKETS: Final = ("jumpstart-cache-", "jumpstart-private-cache-", "sagemaker-sample-files")
 
 
@@ -242,7 +247,7 @@ class RoleTooBroad(Rule):
                 if name in (FULL_ACCESS, "AdministratorAccess", "AmazonS3FullAccess"):
                     yield self.found(role, "ManagedPolicyArns", f"the role has {name}")
             for one in role.statements:
-                wide = {"*", "s3:*", "s3:putobject*", "sagemaker:*"} & set(one.actions)
+                wide = _WIDE & set(one.actions)
                 everything = {"*", "arn:aws:s3:::*"} & {literal(item) for item in one.resources}
                 if wide and everything:
                     message = f"the role allows {', '.join(sorted(wide))} on everything"

@@ -19,14 +19,8 @@ from lmi_constructs.checks.values import UNKNOWN, literal, number, shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lmi_constructs.checks.deployment import (
-        Alarm,
-        Deployment,
-        Endpoint,
-        EndpointConfig,
-        Metric,
-        Resource,
-    )
+    from lmi_constructs.checks.deployment import Deployment
+    from lmi_constructs.checks.resources import Alarm, Endpoint, EndpointConfig, Metric, Resource
     from lmi_constructs.findings import Finding
 
 _REQUESTS: Final = "AWS/SageMaker"

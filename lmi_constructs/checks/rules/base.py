@@ -11,8 +11,9 @@ from lmi_constructs.findings import Finding, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lmi_constructs.checks.deployment import Deployment, Resource
+    from lmi_constructs.checks.deployment import Deployment
     from lmi_constructs.checks.examples import Example
+    from lmi_constructs.checks.resources import Resource
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import lru_cache, wraps
+from typing import TYPE_CHECKING, TypeVar
+from weakref import WeakKeyDictionary
 
 from lmi_constructs.checks.values import UNKNOWN, String, join, literal, number, shown, split
 from lmi_constructs.container.release import LmiContainer
@@ -12,13 +14,13 @@ from lmi_constructs.facts import InstanceType, instance_types
 from lmi_constructs.findings import LmiError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from lmi_constructs.checks.deployment import (
+    from lmi_constructs.checks.deployment import Deployment
+    from lmi_constructs.checks.resources import (
         Component,
         ComponentSpecification,
         Container,
-        Deployment,
         Endpoint,
         EndpointConfig,
         Model,
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
         Variant,
     )
 
+Answer = TypeVar("Answer")
 _CUDA = re.compile(r"(?:^|[-_.])cu(?:da)?(1[0-9])\.?([0-9])(?![0-9])")
 
 
@@ -48,7 +51,12 @@ class Image:
 
 def image(container: Container) -> Image | None:
     """Return the parts of a container's image, if it is in a private registry."""
-    fields = split(container.image, "/")
+    return _parts(container.image)
+
+
+@lru_cache(maxsize=1024)
+def _parts(uri: String | None) -> Image | None:
+    fields = split(uri, "/")
     if fields is None or len(fields) < 2:
         return None
     host = split(fields[0], ".")
@@ -85,6 +93,12 @@ def release(deployment: Deployment, container: Container) -> LmiContainer | None
     repository, tag = literal(parts.repository), literal(parts.tag)
     if repository is None or tag is None:
         return None
+    return _released(repository, tag)
+
+
+@lru_cache(maxsize=1024)
+def _released(repository: str, tag: str) -> LmiContainer | None:
+    """Return the release of a repository and tag, in whatever registry they are."""
     return LmiContainer.from_image_uri(
         f"000000000000.dkr.ecr.us-east-1.amazonaws.com/{repository}:{tag}"
     )
@@ -121,8 +135,25 @@ class Running:
     specification: ComponentSpecification | None = None
 
 
+def once(
+    function: Callable[[Deployment], Iterator[Answer]],
+) -> Callable[[Deployment], list[Answer]]:
+    """Ask a deployment once, since many rules ask the same."""
+    answers: WeakKeyDictionary[Deployment, list[Answer]] = WeakKeyDictionary()
+
+    @wraps(function)
+    def remembered(deployment: Deployment) -> list[Answer]:
+        found = answers.get(deployment)
+        if found is None:
+            found = answers[deployment] = list(function(deployment))
+        return found
+
+    return remembered
+
+
+@once
 def running(deployment: Deployment) -> Iterator[Running]:
-    """Yield each container together with each variant that runs it."""
+    """Return each container together with each variant that runs it."""
     for config, variant in variants(deployment):
         model = deployment.model(variant.model)
         for container in model.containers if model else ():

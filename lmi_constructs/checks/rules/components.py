@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from lmi_constructs.checks.deployment import ManagedScaling
 from lmi_constructs.checks.examples import REMOVED, Example
+from lmi_constructs.checks.resources import ManagedScaling
 from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.rules.common import (
     count_of,
@@ -19,10 +19,10 @@ from lmi_constructs.facts.limits import limits
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lmi_constructs.checks.deployment import (
+    from lmi_constructs.checks.deployment import Deployment
+    from lmi_constructs.checks.resources import (
         Component,
         ComponentSpecification,
-        Deployment,
         EndpointConfig,
         Key,
         Variant,

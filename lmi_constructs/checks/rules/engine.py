@@ -6,7 +6,6 @@ The one joint with [`lmi_constructs.container`][]: each rule here takes its find
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
-from weakref import WeakKeyDictionary
 
 from lmi_constructs.checks.examples import Example
 from lmi_constructs.checks.rules.base import Rule, placed
@@ -14,6 +13,7 @@ from lmi_constructs.checks.rules.common import (
     containers,
     environment,
     instance,
+    once,
     release,
     running,
 )
@@ -23,7 +23,8 @@ from lmi_constructs.container import Verdict, verdict
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lmi_constructs.checks.deployment import Container, Deployment, Resource
+    from lmi_constructs.checks.deployment import Deployment
+    from lmi_constructs.checks.resources import Container, Resource
     from lmi_constructs.checks.rules.common import Running
     from lmi_constructs.findings import Finding
 
@@ -158,6 +159,30 @@ class TwoModels(_OfVerdict):
     passing = Example({f"{_ENVIRONMENT}/HF_MODEL_ID": "/opt/ml/model"})
 
 
+class RemovedBackend(Rule):
+    """LMI015."""
+
+    id = "LMI015"
+    title = "a back end that the release no longer has"
+    severity = "warning"
+    why = "the container takes vLLM instead, which does not know all of the old back end's options"
+    fix = "remove OPTION_ROLLING_BATCH, or set it to auto"
+    source = (
+        "deepjavalibrary/djl-serving@d21927c4:serving/docs/lmi/announcements/breaking_changes.md"
+    )
+    failing = Example({f"{_ENVIRONMENT}/OPTION_ROLLING_BATCH": "lmi-dist"})
+    passing = Example({f"{_ENVIRONMENT}/OPTION_ROLLING_BATCH": "auto"})
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield lmi-dist on releases without it; others are refused by the release itself."""
+        for resource, container in containers(deployment):
+            known = release(deployment, container)
+            chosen = environment(container).get("OPTION_ROLLING_BATCH")
+            if known and chosen == "lmi-dist" and chosen not in known.release.backends:
+                path = f"{container.path}/Environment/OPTION_ROLLING_BATCH"
+                yield self.found(resource, path, f"{known.name} does not have {chosen}")
+
+
 class NotExamined(_OfVerdict):
     """LMI016."""
 
@@ -227,33 +252,27 @@ _PROPERTIES: Final = {
         "InitialInstanceCount",
     )
 }
-_verdicts: WeakKeyDictionary[Deployment, list[tuple[Running, Verdict]]] = WeakKeyDictionary()
 
 
+@once
 def verdicts(deployment: Deployment) -> Iterator[tuple[Resource, Container, Verdict]]:
-    """Yield each LMI container with the verdict of its release, once a different number of GPUs."""
+    """Return each LMI container with the verdict of its release, once a variant that runs it."""
+    run = set()
     for one, judged in judged_runs(deployment):
+        run.add((one.resource.key, one.container.path))
         yield one.resource, one.container, judged
-    run = {(one.resource.key, one.container.path) for one, _ in judged_runs(deployment)}
     for resource, container in containers(deployment):
-        if (resource.key, container.path) not in run:
-            known = release(deployment, container)
-            if known is not None and container.environment is not UNKNOWN:
-                yield resource, container, _verdict(deployment, container, None)
+        known = container.environment is not UNKNOWN and release(deployment, container)
+        if known and (resource.key, container.path) not in run:
+            yield resource, container, _verdict(deployment, container, None)
 
 
-def judged_runs(deployment: Deployment) -> list[tuple[Running, Verdict]]:
+@once
+def judged_runs(deployment: Deployment) -> Iterator[tuple[Running, Verdict]]:
     """Return the verdict on each LMI container for each variant that runs it."""
-    found = _verdicts.get(deployment)
-    if found is None:
-        found = [
-            (one, _verdict(deployment, one.container, _gpus(one)))
-            for one in running(deployment)
-            if one.container.environment is not UNKNOWN
-            and release(deployment, one.container) is not None
-        ]
-        _verdicts[deployment] = found
-    return found
+    for one in running(deployment):
+        if one.container.environment is not UNKNOWN and release(deployment, one.container):
+            yield one, _verdict(deployment, one.container, _gpus(one))
 
 
 def _verdict(deployment: Deployment, container: Container, gpus: int | None) -> Verdict:

@@ -14,7 +14,8 @@ from lmi_constructs.facts.limits import limits
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lmi_constructs.checks.deployment import Container, Deployment, Resource
+    from lmi_constructs.checks.deployment import Deployment
+    from lmi_constructs.checks.resources import Container, Resource
     from lmi_constructs.findings import Finding
 
 _ENVIRONMENT: Final = "Model/Properties/PrimaryContainer/Environment"

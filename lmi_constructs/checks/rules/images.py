@@ -22,7 +22,8 @@ from lmi_constructs.facts import InstanceType, host_images, registries
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lmi_constructs.checks.deployment import Container, Deployment
+    from lmi_constructs.checks.deployment import Deployment
+    from lmi_constructs.checks.resources import Container
     from lmi_constructs.checks.rules.common import Running
     from lmi_constructs.findings import Finding, Severity
 

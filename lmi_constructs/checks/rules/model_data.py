@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from lmi_constructs.checks.deployment import S3DataSource
 from lmi_constructs.checks.examples import REMOVED, Example
+from lmi_constructs.checks.resources import S3DataSource
 from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.rules.common import containers, running
 from lmi_constructs.checks.values import UNKNOWN, Text, head, literal, shown, split, tail
@@ -14,7 +14,8 @@ from lmi_constructs.checks.values import UNKNOWN, Text, head, literal, shown, sp
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lmi_constructs.checks.deployment import Container, Deployment, Resource
+    from lmi_constructs.checks.deployment import Deployment
+    from lmi_constructs.checks.resources import Container, Resource
     from lmi_constructs.findings import Finding
 
 _CONTAINER: Final = "Model/Properties/PrimaryContainer"

@@ -15,7 +15,8 @@ from lmi_constructs.facts.limits import limits
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lmi_constructs.checks.deployment import Deployment, Resource
+    from lmi_constructs.checks.deployment import Deployment
+    from lmi_constructs.checks.resources import Resource
     from lmi_constructs.findings import Finding
 
 _LEGAL = re.compile(r"[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?\Z")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.values import UNKNOWN, Reference, String, Text, Unknown
@@ -11,7 +12,7 @@ from lmi_constructs.facts import registries
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from lmi_constructs.checks.deployment import Role, Statement
+    from lmi_constructs.checks.resources import Role, Statement
 
 _ANY: Final = "*"
 _MANAGED: Final = {
@@ -101,6 +102,7 @@ _HOLE: Final = "\ue000"
 _PARTITION: Final = re.compile(r"\Aarn:(aws[a-z-]*|[*]):")
 
 
+@lru_cache(maxsize=1024)
 def _signs(value: String, wanted: String) -> str | None:
     """Return a string with signs for what is not known, and without its partition."""
     if not isinstance(value, (str, Text)):
@@ -123,6 +125,7 @@ def _sign(part: str | Reference | Unknown, foreign: bool) -> str:
     return _HOLE
 
 
+@lru_cache(maxsize=1024)
 def _account_of_registry(wanted: String) -> bool:
     """Tell whether the resource surely is in an account of AWS's own registries."""
     parts = wanted.parts if isinstance(wanted, Text) else (wanted,)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from lmi_constructs.checks.deployment import Metric
 from lmi_constructs.checks.examples import Example
+from lmi_constructs.checks.resources import Metric
 from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.rules.common import (
     Scaled,
@@ -19,12 +19,8 @@ from lmi_constructs.checks.values import literal, number, shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lmi_constructs.checks.deployment import (
-        Deployment,
-        Resource,
-        ScalableTarget,
-        ScalingPolicy,
-    )
+    from lmi_constructs.checks.deployment import Deployment
+    from lmi_constructs.checks.resources import Resource, ScalableTarget, ScalingPolicy
     from lmi_constructs.findings import Finding
 
 VARIANT: Final = "sagemaker:variant:DesiredInstanceCount"

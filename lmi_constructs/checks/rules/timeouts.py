@@ -13,13 +13,8 @@ from lmi_constructs.facts.limits import limits
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lmi_constructs.checks.deployment import (
-        ComponentSpecification,
-        Container,
-        Deployment,
-        Resource,
-        Variant,
-    )
+    from lmi_constructs.checks.deployment import Deployment
+    from lmi_constructs.checks.resources import ComponentSpecification, Container, Resource, Variant
     from lmi_constructs.findings import Finding
 
 _VARIANT: Final = "Config/Properties/ProductionVariants/0"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from lmi_constructs.checks.deployment import UpdatePolicy
 from lmi_constructs.checks.examples import REMOVED, Example
+from lmi_constructs.checks.resources import UpdatePolicy
 from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.rules.common import config_of, count_of, scaled
 from lmi_constructs.checks.values import literal, number
@@ -14,7 +14,8 @@ from lmi_constructs.facts.limits import limits
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lmi_constructs.checks.deployment import Capacity, Deployment, Endpoint
+    from lmi_constructs.checks.deployment import Deployment
+    from lmi_constructs.checks.resources import Capacity, Endpoint
     from lmi_constructs.findings import Finding
 
 _BOTOCORE: Final = "botocore 1.44.8 sagemaker 2017-07-24 "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lmi_constructs.checks.deployment import Alarm, Key, Metric, ScalableTarget, ScalingPolicy
+from lmi_constructs.checks.resources import Alarm, Key, Metric, ScalableTarget, ScalingPolicy
 from lmi_constructs.checks.values import (
     UNKNOWN,
     String,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lmi_constructs.checks.deployment import (
+from lmi_constructs.checks.resources import (
     Capacity,
     Component,
     ComponentSpecification,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from lmi_constructs.checks.deployment import Key, Resource, Role, Statement
+from lmi_constructs.checks.resources import Key, Resource, Role, Statement
 from lmi_constructs.checks.values import (
     UNKNOWN,
     String,

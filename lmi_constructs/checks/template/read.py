@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from lmi_constructs.checks.deployment import (
+from lmi_constructs.checks.deployment import Deployment, Facts
+from lmi_constructs.checks.resources import (
     Alarm,
     Component,
-    Deployment,
     Endpoint,
     EndpointConfig,
-    Facts,
     Key,
     Model,
     Resource,

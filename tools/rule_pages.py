@@ -1,0 +1,108 @@
+"""Write one page a rule into docs/rules, from the rules themselves.
+
+Run `python -m tools.rule_pages` after a change of a rule; a test compares.
+"""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lmi_constructs.checks.examples import REMOVED, Example
+from lmi_constructs.checks.rules import all_rules, rule_families
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lmi_constructs.checks.rules import Rule
+
+FOLDER = Path(__file__).parent.parent / "docs" / "rules"
+
+
+def pages() -> dict[str, str]:
+    """Return all pages by file name."""
+    return {"index.md": _index(), **{f"{rule.id}.md": _page(rule) for rule in all_rules()}}
+
+
+def _index() -> str:
+    lines = [
+        "# Rules",
+        "",
+        "Every rule has an id that never changes. Errors stop `cdk synth`; warnings are printed and can",
+        "be acknowledged:",
+        "",
+        "```python",
+        'Validations.of(endpoint).acknowledge(Acknowledgment(id="lmi::LMI043", reason="..."))',
+        "```",
+        "",
+        "`lmi check --rule-off LMI043` leaves one out, `--raise LMI043` makes its warnings errors. A",
+        "rule abstains from what it cannot know: a parameter without default, a token, a foreign image.",
+    ]
+    for family, kinds in rule_families().items():
+        lines += ["", f"## {family}", "", "| Rule | Severity | What is wrong |", "|---|---|---|"]
+        lines += [
+            f"| [{kind.id}]({kind.id}.md) | {kind.severity} | {kind.title} |"
+            for kind in sorted(kinds, key=lambda kind: kind.id)
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _page(rule: Rule) -> str:
+    source = f"<{rule.source}>" if rule.source.startswith("https://") else rule.source
+    parts = [
+        f"# {rule.id}: {rule.title}",
+        f"Severity: {rule.severity}",
+        f"**Why it fails.** {_sentence(rule.why)}",
+        f"**What to write instead.** {_sentence(rule.fix)}",
+        f"**Source.** {source}",
+        "## Found",
+        _example(rule.failing),
+        "## Not found",
+        _example(rule.passing),
+        "[All rules](index.md)",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _example(example: Example) -> str:
+    """Show a change of a good template, the values by their paths."""
+    if not example.change:
+        return f"The good template `{example.base}` as it is."
+    where = f" in {example.region}" if example.region else ""
+    intro = f"The good template `{example.base}`{where} with"
+    return f"{intro}\n\n```yaml\n{_changes(example.change)}\n```"
+
+
+def _changes(change: Mapping[str, Any]) -> str:
+    lines = []
+    for path, value in change.items():
+        if value == REMOVED:
+            lines.append(f"{path}:  # removed")
+        elif isinstance(value, (dict, list)):
+            shown = json.dumps(value, indent=2, ensure_ascii=False)
+            lines += [f"{path}:", textwrap.indent(shown, "  ")]
+        else:
+            lines.append(f"{path}: {json.dumps(value, ensure_ascii=False)}")
+    return "\n".join(lines)
+
+
+def _sentence(text: str) -> str:
+    """Return a message as a sentence of its own."""
+    return text[:1].upper() + text[1:].rstrip(".") + ("" if text.endswith("?") else ".")
+
+
+def main() -> None:
+    """Write the pages, and remove those of rules that are no more."""
+    written = pages()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for old in FOLDER.glob("*.md"):
+        if old.name not in written:
+            old.unlink()
+    for name, text in written.items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
