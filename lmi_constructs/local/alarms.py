@@ -18,7 +18,7 @@ class LocalCloudWatchBackend(CloudWatchBackend):
 
     @property
     def _url_module(self) -> SimpleNamespace:
-        """moto's place for the addresses of a service."""
+        """Moto's place for the addresses of a service."""
         paths = dict.fromkeys(moto_urls.url_paths, LocalCloudWatchResponse.dispatch)
         return SimpleNamespace(url_bases=moto_urls.url_bases, url_paths=paths)
 

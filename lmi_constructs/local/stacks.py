@@ -9,9 +9,11 @@ step, which is what the CDK CLI prints.
 from __future__ import annotations
 
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from moto.cloudformation import urls
+from moto.cloudformation.exceptions import CloudFormationError
 from moto.cloudformation.models import (
     CloudFormationBackend,
     Event,
@@ -19,6 +21,8 @@ from moto.cloudformation.models import (
     cloudformation_backends,
 )
 from moto.cloudformation.parsing import OutputMap
+from moto.cloudformation.responses import CloudFormationResponse
+from moto.core.responses import ActionResult, EmptyResult
 
 from lmi_constructs.local.rollout import DeletionFailed, LocalResourceMap, RolloutFailed
 
@@ -52,6 +56,14 @@ class LocalStack(Stack):
 
     def _create_output_map(self) -> OutputMap:
         return OutputMap(self.resource_map, {"Outputs": self._outputs}, self.stack_id)
+
+    @property
+    def stack_parameters(self) -> dict[str, Any]:
+        """Parameters as given: moto's are resolved, and an SSM parameter resolves only once."""
+        slots = self.template_dict.get("Parameters", {})
+        return {
+            name: self.parameters.get(name, slot.get("Default")) for name, slot in slots.items()
+        }
 
     def create_resources(self) -> None:
         """Create everything in the stack's own template (CreateStack)."""
@@ -170,9 +182,10 @@ class LocalCloudFormationBackend(CloudFormationBackend):
     """CloudFormation whose change sets and deletions can fail."""
 
     @property
-    def _url_module(self) -> Any:
-        """Moto derives this module from the place of the class."""
-        return urls
+    def _url_module(self) -> SimpleNamespace:
+        """Moto's place for the addresses of a service."""
+        paths = {**urls.url_paths, "{0}/$": LocalCloudFormationResponse.dispatch}
+        return SimpleNamespace(url_bases=urls.url_bases, url_paths=paths)
 
     def execute_change_set(self, change_set_name: str, stack_name: str | None = None) -> None:
         """Carry a change set out; whether it worked is in the stack's status."""
@@ -195,3 +208,46 @@ class LocalCloudFormationBackend(CloudFormationBackend):
                 stack.delete()
                 if stack.status == "DELETE_COMPLETE":
                     self.deleted_stacks[stack.stack_id] = self.stacks.pop(stack.stack_id)
+
+
+class ChangeSetNotFoundException(CloudFormationError):  # noqa: N818 (the API's name)
+    """There is no change set of that name."""
+
+    code = "ChangeSetNotFound"
+
+
+class LocalCloudFormationResponse(CloudFormationResponse):
+    """Finds a change set by its stack too: the CDK CLI uses one name for all stacks."""
+
+    def describe_change_set(self) -> ActionResult:
+        """Answer DescribeChangeSet.
+
+        Raises:
+            ChangeSetNotFoundException: If there is none; the CDK CLI waits for that.
+        """
+        self._name_by_id()
+        name = self.params["ChangeSetName"]
+        if name not in self.cloudformation_backend.change_sets:
+            raise ChangeSetNotFoundException(f"ChangeSet [{name}] does not exist")
+        return super().describe_change_set()
+
+    def execute_change_set(self) -> ActionResult:
+        """Answer ExecuteChangeSet."""
+        self._name_by_id()
+        return super().execute_change_set()
+
+    def delete_change_set(self) -> ActionResult:
+        """Answer DeleteChangeSet; one that does not exist needs no deleting."""
+        self._name_by_id()
+        if self.params["ChangeSetName"] in self.cloudformation_backend.change_sets:
+            return super().delete_change_set()
+        return EmptyResult()
+
+    def _name_by_id(self) -> None:
+        name, stack = self.params["ChangeSetName"], self.params.get("StackName")
+        for change_set_id, change_set in self.cloudformation_backend.change_sets.items():
+            if change_set.change_set_name == name and stack in (
+                change_set.stack_name,
+                change_set.stack_id,
+            ):
+                self.params["ChangeSetName"] = change_set_id

@@ -76,9 +76,7 @@ def test_a_chat_streams_one_json_object_a_line(runtime: Any, deployed: str) -> N
     options = {"stream": True, "stream_options": {"include_usage": True}}
     lines = stream(runtime, {**CHAT, **options}).decode().splitlines()
     chunks = [json.loads(line) for line in lines]
-    text = "".join(
-        chunk["choices"][0]["delta"]["content"] for chunk in chunks if chunk["choices"]
-    )
+    text = "".join(chunk["choices"][0]["delta"]["content"] for chunk in chunks if chunk["choices"])
     assert {chunk["object"] for chunk in chunks} == {"chat.completion.chunk"}
     assert text.startswith("Local stub of endpoint chat: no model ran.")
     assert chunks[-2]["choices"][0]["finish_reason"] == "stop"
@@ -93,9 +91,7 @@ def test_inputs_stream_tokens_and_the_text_at_last(runtime: Any, deployed: str) 
     assert lines[-1]["details"]["finish_reason"] == "length"
 
 
-@pytest.mark.parametrize(
-    "body", [{}, {"text": "x"}, b"no json", [1], {"messages": 3}]
-)
+@pytest.mark.parametrize("body", [{}, {"text": "x"}, b"no json", [1], {"messages": 3}])
 @pytest.mark.parametrize("operation", ["invoke_endpoint", "invoke_endpoint_with_response_stream"])
 def test_a_body_the_container_cannot_use_is_a_model_error(
     runtime: Any, deployed: str, body: object, operation: str

@@ -73,9 +73,7 @@ class _Stack:
             "alarms": [item["AlarmName"] for item in alarms],
             "targets": [item["ResourceId"] for item in targets["ScalableTargets"]],
             "policies": [item["PolicyName"] for item in policies["ScalingPolicies"]],
-            "roles": [
-                item["RoleName"] for item in self.aws.client("iam").list_roles()["Roles"]
-            ],
+            "roles": [item["RoleName"] for item in self.aws.client("iam").list_roles()["Roles"]],
         }
 
 
@@ -198,9 +196,7 @@ def test_a_retained_resource_outlives_its_stack(stack: Any, template: dict[str, 
     assert len(stack.inventory()["models"]) == 1
 
 
-def test_a_scalable_target_of_a_missing_variant_fails(
-    stack: Any, template: dict[str, Any]
-) -> None:
+def test_a_scalable_target_of_a_missing_variant_fails(stack: Any, template: dict[str, Any]) -> None:
     target = template["Resources"]["Target"]["Properties"]
     target["ResourceId"]["Fn::Join"][1][2] = "/variant/Other"
     assert stack.create(template) == "ROLLBACK_COMPLETE"
@@ -269,7 +265,10 @@ def test_components_deploy_update_and_go(
     }
     del properties["InferenceComponentName"]
     properties["Specification"]["ModelName"] = {"Fn::GetAtt": ["Model", "ModelName"]}
-    resources["Component"] = {"Type": "AWS::SageMaker::InferenceComponent", "Properties": properties}
+    resources["Component"] = {
+        "Type": "AWS::SageMaker::InferenceComponent",
+        "Properties": properties,
+    }
     template["Outputs"]["Component"] = {"Value": {"Ref": "Component"}}
     assert stack.create(template) == CREATE_DONE
     arn = stack.outputs["Component"]
