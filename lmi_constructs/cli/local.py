@@ -26,16 +26,23 @@ def local(port: int, engine: str | None, region: str) -> None:
 
     Prints the lines to paste into the shell that deploys. Everything is forgotten at the end.
     """
-    from lmi_constructs.local import LocalAws
+    from lmi_constructs.local import LocalAws, LocalAwsError
 
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopped.set())
-    with LocalAws(port, engine=engine, region=region) as aws:
+    aws = LocalAws(port, engine=engine, region=region)
+    try:
+        aws.start()
+    except LocalAwsError as error:
+        raise click.ClickException(str(error)) from error
+    try:
         click.echo(f"# Local AWS at {aws.endpoint_url}, answered by {engine or 'a stub'}.")
         click.echo("# Paste these lines into the shell that deploys; stop with Ctrl-C.")
         click.echo("unset AWS_PROFILE AWS_SESSION_TOKEN")
         for name, value in aws.environment().items():
             click.echo(f"export {name}={value}")
         stopped.wait()
+    finally:
+        aws.stop()
     click.echo("# Stopped; everything local is forgotten.", err=True)

@@ -10,18 +10,29 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lmi_constructs.local.cdk import CdkCli, CdkResult
+    from lmi_constructs.local.cdk import CdkCli, CdkError, CdkResult
     from lmi_constructs.local.engines import Engine, ForwardingEngine, StubEngine
-    from lmi_constructs.local.server import LocalAws
+    from lmi_constructs.local.server import LocalAws, LocalAwsError
 
-__all__ = ["CdkCli", "CdkResult", "Engine", "ForwardingEngine", "LocalAws", "StubEngine"]
+__all__ = [
+    "CdkCli",
+    "CdkError",
+    "CdkResult",
+    "Engine",
+    "ForwardingEngine",
+    "LocalAws",
+    "LocalAwsError",
+    "StubEngine",
+]
 
 _MODULES = {
     "CdkCli": "cdk",
+    "CdkError": "cdk",
     "CdkResult": "cdk",
     "Engine": "engines",
     "ForwardingEngine": "engines",
     "LocalAws": "server",
+    "LocalAwsError": "server",
     "StubEngine": "engines",
 }
 

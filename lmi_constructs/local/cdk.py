@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lmi_constructs.findings import Finding, LmiError
-
 if TYPE_CHECKING:
     from lmi_constructs.local.server import LocalAws
 
@@ -35,6 +33,10 @@ QUIET_ENVIRONMENT = {
     "CDK_DISABLE_CLI_TELEMETRY": "true",
 }
 """Variables of npm, jsii and the CDK CLI that keep their own concerns out of the output."""
+
+
+class CdkError(RuntimeError):
+    """A command of the CDK CLI failed; the message holds what it printed."""
 
 
 @dataclass(frozen=True)
@@ -100,8 +102,8 @@ class CdkCli:
         return self.run("synth", *(stacks or ("--all",)), "--quiet")
 
     def diff(self, *stacks: str) -> CdkResult:
-        """Compare what is deployed with the app."""
-        return self.run("diff", *(stacks or ("--all",)))
+        """Compare what is deployed with the app, by default all of it."""
+        return self.run("diff", *stacks)
 
     def deploy(self, *stacks: str) -> CdkResult:
         """Deploy stacks, by default all of them."""
@@ -119,7 +121,7 @@ class CdkCli:
             check: Whether a failure raises.
 
         Raises:
-            LmiError: If Node's npx is missing, or the command failed and `check` is on.
+            CdkError: If Node's npx is missing, or the command failed and `check` is on.
         """
         command = (_npx(), "--yes", CDK_CLI, *arguments, *self._options, *QUIET_FLAGS)
         done = subprocess.run(  # noqa: S603
@@ -134,7 +136,10 @@ class CdkCli:
         )
         result = CdkResult(command, done.returncode, done.stdout)
         if check and result.exit_code != 0:
-            raise LmiError(_failed(result, arguments[0]))
+            raise CdkError(
+                f"cdk {arguments[0]} failed with exit code {result.exit_code}:\n"
+                f"{result.output.strip()}"
+            )
         return result
 
     def environment(self) -> dict[str, str]:
@@ -148,21 +153,5 @@ class CdkCli:
 def _npx() -> str:
     npx = shutil.which("npx")
     if npx is None:
-        raise LmiError(
-            Finding(
-                rule="LMI098",
-                message="npx was not found, and the CDK CLI runs on Node.js",
-                why="nothing can be deployed without the CDK CLI",
-                fix="install Node.js 22 or newer; it brings npx",
-            )
-        )
+        raise CdkError("npx was not found, and the CDK CLI runs on Node.js; install Node.js 22")
     return npx
-
-
-def _failed(result: CdkResult, name: str) -> Finding:
-    return Finding(
-        rule="LMI098",
-        message=f"cdk {name} failed with exit code {result.exit_code}:\n{result.output.strip()}",
-        why="the local AWS refuses what the real one would",
-        fix="see the reason in the output above",
-    )

@@ -1,8 +1,11 @@
 """Putting the local additions into moto and taking them out again.
 
 The one module that changes moto's state. Where moto has a place for another class (a service's
-`BackendDict`, the map of CloudFormation types) that place is used. `moto.cloudformation.models`
-names its `Stack` class directly: that name is the only thing patched.
+`BackendDict`, the map of CloudFormation types) that place is used. Two things are patched:
+
+- `moto.cloudformation.models` names its `Stack` class directly.
+- `BaseResponse.call_action` answers an operation that moto lacks with a server error in HTML, which
+  the CDK CLI cannot read and repeats for half a minute (it looks failures up in CloudTrail).
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ from moto.cloudformation import models as cloudformation_models
 from moto.cloudformation.parsing import get_model_map
 from moto.cloudwatch.models import cloudwatch_backends
 from moto.core.base_backend import BackendDict
+from moto.core.exceptions import ServiceException
+from moto.core.responses import ActionResult, BaseResponse
 from moto.sagemaker.models import sagemaker_backends
 from moto.sagemakerruntime.models import sagemakerruntime_backends
 
@@ -27,7 +32,7 @@ from lmi_constructs.local.stacks import LocalCloudFormationBackend, LocalStack
 from lmi_constructs.local.types import TYPES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from lmi_constructs.local.engines import Engine
 
@@ -39,6 +44,9 @@ BACKENDS: tuple[tuple[BackendDict[Any], type[Any]], ...] = (
     (cloudformation_models.cloudformation_backends, LocalCloudFormationBackend),
 )
 
+NOT_IMPLEMENTED = 501
+"""A status that AWS tools do not try again."""
+
 
 @contextmanager
 def extensions(endpoint_url: str, engine: Engine) -> Iterator[None]:
@@ -49,6 +57,7 @@ def extensions(endpoint_url: str, engine: Engine) -> Iterator[None]:
         engine: What answers invocations.
     """
     types, stack_class = get_model_map(), cloudformation_models.Stack
+    call_action = BaseResponse.call_action
     replaced_types, replaced_backends = dict(types), [place.backend for place, _ in BACKENDS]
     BackendDict.reset()
     ApiResource.endpoint_url = endpoint_url
@@ -57,12 +66,35 @@ def extensions(endpoint_url: str, engine: Engine) -> Iterator[None]:
         place.backend = backend
     types.update({kind.cfn_type: kind for kind in TYPES})
     cloudformation_models.Stack = LocalStack  # type: ignore[misc]
+    BaseResponse.call_action = _with_refusal(call_action)  # type: ignore[assignment,method-assign]
     try:
         yield
     finally:
         BackendDict.reset()
+        BaseResponse.call_action = call_action  # type: ignore[method-assign]
         cloudformation_models.Stack = stack_class  # type: ignore[misc]
         types.clear()
         types.update(replaced_types)
         for (place, _), backend in zip(BACKENDS, replaced_backends, strict=True):
             place.backend = backend
+
+
+class OperationNotImplemented(ServiceException):
+    """The local AWS does not know an operation."""
+
+    code = "ValidationException"
+    """Moto warns of a code that neither the service's model nor its own short list knows."""
+
+
+def _with_refusal(call_action: Callable[[BaseResponse], Any]) -> Callable[[BaseResponse], Any]:
+    """Return moto's `call_action`, answering what is not implemented as AWS answers errors."""
+
+    def answer(self: BaseResponse) -> Any:
+        try:
+            return call_action(self)
+        except NotImplementedError as error:
+            refusal = OperationNotImplemented(f"{error} in the local AWS.")
+            _, headers, body = self.serialized(ActionResult(refusal))
+            return NOT_IMPLEMENTED, {**headers, "status": NOT_IMPLEMENTED}, body
+
+    return answer

@@ -10,6 +10,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from moto.applicationautoscaling.models import applicationautoscaling_backends
 from moto.core.utils import utcnow
 from moto.sagemaker import urls as moto_urls
 from moto.sagemaker.exceptions import AWSValidationException
@@ -91,8 +92,20 @@ class LocalSageMakerBackend(SageMakerModelBackend):
         del self._records[kind][name]
         if kind is ENDPOINT:
             for component in self.components_of(name):
-                del self._records[COMPONENT][component.name]
+                self.delete(COMPONENT, component.name)
+        if kind in (ENDPOINT, COMPONENT):
+            self._deregister_targets(f"{kind.arn_type}/{name}")
         return record
+
+    def _deregister_targets(self, resource_id: str) -> None:
+        """Deregister what scales a deleted resource, as the service does.
+
+        See https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-delete-with-scaling.html
+        """
+        scaling = applicationautoscaling_backends[self.account_id][self.region_name]
+        for dimension, targets in scaling.targets.items():
+            for found in [item for item in targets if f"{item}/".startswith(f"{resource_id}/")]:
+                scaling.deregister_scalable_target("sagemaker", found, dimension)
 
     def update_endpoint(self, given: dict[str, Any]) -> Record:
         """Move an endpoint to another config, in place: same ARN, same creation time.

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from moto.core.base_backend import BackendDict
 from moto.moto_server.threaded_moto_server import ThreadedMotoServer
 
-from lmi_constructs.findings import Finding, LmiError
 from lmi_constructs.local import clients
 from lmi_constructs.local.engines import Engine, ForwardingEngine, StubEngine
 from lmi_constructs.local.extensions import extensions
@@ -23,10 +22,16 @@ if TYPE_CHECKING:
 
 DEFAULT_REGION = "us-east-1"
 HOST = "localhost"
-"""moto reads the bucket out of an S3 address that names an IP address wrongly: use the name."""
+"""Moto reads the bucket out of an S3 address that names an IP address wrongly: use the name."""
+
+ADDRESS = "127.0.0.1"
 
 _running = threading.Lock()
 """moto keeps its state in the process: one local AWS at a time."""
+
+
+class LocalAwsError(RuntimeError):
+    """The local AWS cannot be started; the message says what to do."""
 
 
 class LocalAws:
@@ -96,17 +101,20 @@ class LocalAws:
         """Serve until `stop`.
 
         Raises:
-            LmiError: If the port is taken, or another local AWS runs in this process.
+            LocalAwsError: If the port is taken, or another local AWS runs in this process.
         """
         if not _running.acquire(blocking=False):
-            raise LmiError(_already_running())
+            raise LocalAwsError(
+                "a local AWS runs in this process already, and all of a process share one state; "
+                "stop it first, or use its endpoint_url"
+            )
         self._stack.callback(_running.release)
         try:
             self._port = self._wanted_port or _free_port()
             _require_free(self._port)
             self._stack.enter_context(_quiet_log())
             self._stack.enter_context(extensions(self.endpoint_url, self._engine))
-            server = ThreadedMotoServer(ip_address="127.0.0.1", port=self._port, verbose=False)
+            server = ThreadedMotoServer(ip_address=ADDRESS, port=self._port, verbose=False)
             server.start()
             self._stack.callback(server.stop)
         except BaseException:
@@ -150,7 +158,7 @@ def _quiet_log() -> Iterator[None]:
 
 def _free_port() -> int:
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.bind((ADDRESS, 0))
         return int(probe.getsockname()[1])
 
 
@@ -158,23 +166,9 @@ def _require_free(port: int) -> None:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind(("127.0.0.1", port))
+            probe.bind((ADDRESS, port))
         except OSError as error:
-            raise LmiError(
-                Finding(
-                    rule="LMI099",
-                    message=f"the local AWS cannot listen at port {port}: {error.strerror}",
-                    why="nothing would answer at that address, or some other program would",
-                    fix="name another port, or none to have a free one chosen",
-                    where="port",
-                )
+            raise LocalAwsError(
+                f"the local AWS cannot listen at port {port}: {error.strerror}; name another "
+                "port, or none to have a free one chosen"
             ) from error
-
-
-def _already_running() -> Finding:
-    return Finding(
-        rule="LMI099",
-        message="a local AWS runs in this process already",
-        why="all local AWS of a process share one state",
-        fix="stop the other one first, or use its endpoint_url",
-    )

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lmi_constructs.findings import LmiError
-from lmi_constructs.local import CdkCli, LocalAws
+from lmi_constructs.local import CdkCli, CdkError, LocalAws
 from lmi_constructs.local.cdk import CDK_CLI
 
 if TYPE_CHECKING:
@@ -156,7 +155,7 @@ def test_the_cdk_cli_bootstraps_deploys_updates_refuses_and_destroys(
     assert len(second["models"]) == len(second["configs"]) == 1
 
     write(tmp_path, environment={"OPTION_MAX_MODEL_LEN": "9216"}, volume=256)
-    with pytest.raises(LmiError) as caught:
+    with pytest.raises(CdkError) as caught:
         cdk.deploy()
     assert "VolumeSizeInGB is not allowed for instance type ml.g6.48xlarge" in str(caught.value)
     assert names(aws) == second
@@ -179,7 +178,7 @@ def test_the_cli_sees_the_local_aws_and_none_of_the_users_settings(
 
 def test_a_missing_npx_is_a_plain_message(aws: LocalAws, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(LmiError, match="npx was not found"):
+    with pytest.raises(CdkError, match="npx was not found"):
         CdkCli(aws).bootstrap()
 
 
@@ -190,7 +189,7 @@ def test_a_failed_command_raises_with_what_it_printed(
     npx.write_text('#!/bin/sh\necho "$@"\nexit 3\n')
     npx.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(LmiError) as caught:
+    with pytest.raises(CdkError) as caught:
         CdkCli(aws, app="python app.py", context={"stage": "dev"}).deploy("Llm")
     assert "cdk deploy failed with exit code 3" in str(caught.value)
     assert (

@@ -138,3 +138,52 @@ def test_the_copies_of_a_component_can_be_a_scalable_target(
     scaling.register_scalable_target(**target, MinCapacity=1, MaxCapacity=2)
     found = scaling.describe_scalable_targets(ServiceNamespace="sagemaker")["ScalableTargets"]
     assert [item["ResourceId"] for item in found] == ["inference-component/llama-copy"]
+    sagemaker.delete_endpoint(EndpointName=component_endpoint)
+    assert not scaling.describe_scalable_targets(ServiceNamespace="sagemaker")["ScalableTargets"]
+    assert sagemaker.list_inference_components()["InferenceComponents"] == []
+
+
+def test_deleting_an_endpoint_deregisters_its_target(
+    aws: Any, sagemaker: Any, deployed: str
+) -> None:
+    scaling = aws.client("application-autoscaling")
+    target = {
+        "ServiceNamespace": "sagemaker",
+        "ScalableDimension": "sagemaker:variant:DesiredInstanceCount",
+        "ResourceId": f"endpoint/{deployed}/variant/AllTraffic",
+    }
+    scaling.register_scalable_target(**target, MinCapacity=1, MaxCapacity=2)
+    sagemaker.delete_endpoint(EndpointName=deployed)
+    assert not scaling.describe_scalable_targets(ServiceNamespace="sagemaker")["ScalableTargets"]
+
+
+@pytest.mark.parametrize(
+    ("capacity", "words"),
+    [
+        ({"MinCapacity": 3, "MaxCapacity": 2}, "cannot be less than minimum capacity"),
+        ({"MaxCapacity": 2}, "MinCapacity and MaxCapacity are required"),
+    ],
+)
+def test_refuses_a_target_with_impossible_capacities(
+    aws: Any, deployed: str, capacity: dict[str, int], words: str
+) -> None:
+    with pytest.raises(ClientError, match=words):
+        aws.client("application-autoscaling").register_scalable_target(
+            ServiceNamespace="sagemaker",
+            ScalableDimension="sagemaker:variant:DesiredInstanceCount",
+            ResourceId=f"endpoint/{deployed}/variant/AllTraffic",
+            **capacity,
+        )
+
+
+def test_refuses_a_policy_without_a_registered_target(aws: Any, deployed: str) -> None:
+    with pytest.raises(ClientError, match="No scalable target registered") as caught:
+        aws.client("application-autoscaling").put_scaling_policy(
+            PolicyName="track",
+            ServiceNamespace="sagemaker",
+            ScalableDimension="sagemaker:variant:DesiredInstanceCount",
+            ResourceId=f"endpoint/{deployed}/variant/AllTraffic",
+            PolicyType="TargetTrackingScaling",
+            TargetTrackingScalingPolicyConfiguration={"TargetValue": 1.0},
+        )
+    assert caught.value.response["Error"]["Code"] == "ObjectNotFoundException"

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import inspect
+import json
+from typing import TYPE_CHECKING
 
 import pytest
+from botocore.exceptions import ClientError
 from moto.applicationautoscaling.models import ScalableDimensionValueSet
 from moto.cloudformation import models as cloudformation
 from moto.cloudformation.parsing import ResourceMap
 from moto.cloudwatch.responses import CloudWatchResponse
+from moto.core import responses
 from moto.core.common_models import CloudFormationModel
 from moto.sagemaker.models import FakeEndpointConfig, SageMakerModelBackend
 from moto.sagemaker.responses import SageMakerResponse
 from moto.sagemakerruntime.responses import SageMakerRuntimeResponse
 
 from lmi_constructs.local.types import TYPES
+
+if TYPE_CHECKING:
+    from lmi_constructs.local import LocalAws
 
 ADDED = {
     "AWS::SageMaker::InferenceComponent",
@@ -95,3 +102,26 @@ def test_moto_has_no_place_to_name_another_stack_class() -> None:
 
 def test_moto_makes_resources_when_it_looks_at_them() -> None:
     assert "parse_and_create_resource(" in inspect.getsource(ResourceMap.__getitem__)
+
+
+def test_moto_raises_what_it_has_not_implemented() -> None:
+    """`BaseResponse.call_action` is patched because the error reaches the client as HTML."""
+    assert "raise NotImplementedError(" in inspect.getsource(responses)
+
+
+def test_moto_applies_a_denial_whatever_its_condition_says(aws: LocalAws) -> None:
+    """Why a bucket's policy loses its conditional denials here."""
+    statement = {
+        "Effect": "Deny",
+        "Action": "s3:PutObject",
+        "Principal": "*",
+        "Resource": "*",
+        "Condition": {"StringEquals": {"aws:PrincipalTag/never": "true"}},
+    }
+    s3 = aws.client("s3")
+    s3.create_bucket(Bucket="assets")
+    s3.put_bucket_policy(
+        Bucket="assets", Policy=json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    )
+    with pytest.raises(ClientError, match=r"403|Forbidden|AccessDenied"):
+        s3.put_object(Bucket="assets", Key="a", Body=b"x")

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 from click.testing import CliRunner
 
 from lmi_constructs.cli.local import local
-from lmi_constructs.findings import LmiError
-from lmi_constructs.local import LocalAws
+from lmi_constructs.local import LocalAws, LocalAwsError
 
 ROOT = Path(__file__).parents[2]
 
@@ -50,12 +50,41 @@ def test_regions_are_apart(aws: LocalAws, deployed: str) -> None:
     assert aws.client("sagemaker", region="eu-west-1").list_endpoints()["Endpoints"] == []
 
 
+@pytest.mark.parametrize(
+    ("service", "operation"),
+    [
+        ("cloudtrail", "lookup_events"),
+        ("sagemaker", "list_apps"),
+        ("cloudwatch", "list_metric_streams"),
+    ],
+)
+def test_an_operation_moto_lacks_is_an_error_no_tool_repeats(
+    aws: LocalAws, service: str, operation: str
+) -> None:
+    with pytest.raises(ClientError) as caught:
+        getattr(aws.client(service), operation)()
+    assert caught.value.response["ResponseMetadata"]["HTTPStatusCode"] == 501
+    assert "has not been implemented" in caught.value.response["Error"]["Message"]
+
+
 def test_a_second_local_aws_in_one_process_is_refused(aws: LocalAws) -> None:
-    with pytest.raises(LmiError, match="runs in this process already"):
+    with pytest.raises(LocalAwsError, match="runs in this process already"):
         LocalAws().start()
 
 
-def test_the_command_refuses_before_it_serves(aws: LocalAws) -> None:
+def test_the_command_says_in_a_line_why_it_cannot_serve() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        code = "from lmi_constructs.cli.local import local; local()"
+        process = run(code, "--port", str(port))
+        output, _ = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert output.startswith(f"Error: the local AWS cannot listen at port {port}: ")
+
+
+def test_the_command_refuses_a_port_that_is_none() -> None:
     result = CliRunner().invoke(local, ["--port", "99999"])
     assert result.exit_code == 2
     assert "99999" in result.output
@@ -67,10 +96,9 @@ def test_a_taken_port_is_a_plain_message() -> None:
         taken.listen()
         port = taken.getsockname()[1]
         code = (
-            "from lmi_constructs.findings import LmiError\n"
-            "from lmi_constructs.local import LocalAws\n"
+            "from lmi_constructs.local import LocalAws, LocalAwsError\n"
             f"try: LocalAws({port}).start()\n"
-            "except LmiError as error: print(error)\n"
+            "except LocalAwsError as error: print(error)\n"
             "LocalAws().start().stop()\n"
         )
         output, _ = run(code).communicate(timeout=60)
@@ -109,7 +137,8 @@ def test_moto_is_as_before_when_the_local_aws_has_stopped() -> None:
         "from moto.cloudformation import models\n"
         "from moto.cloudformation.parsing import get_model_map\n"
         "from moto.sagemaker.models import sagemaker_backends\n"
-        "def state(): return models.Stack, dict(get_model_map()), sagemaker_backends.backend\n"
+        "from moto.core.responses import BaseResponse\n"
+        "def state(): return BaseResponse.call_action, models.Stack, dict(get_model_map()), sagemaker_backends.backend\n"
         "before = state()\n"
         "from lmi_constructs.local import LocalAws\n"
         "with LocalAws(): assert state() != before\n"

@@ -315,3 +315,114 @@ def test_a_circle_of_references_is_named() -> None:
     resources = {"A": {"DependsOn": "B"}, "B": {"Properties": {"X": {"Ref": "A"}}}}
     with pytest.raises(ValueError, match=r"Circular dependency between resources: \[A, B\]"):
         dependency_order(resources)
+
+
+def test_a_change_set_keeps_an_ssm_parameter_and_is_found_by_its_stack(
+    aws: Any, template: dict[str, Any]
+) -> None:
+    cloudformation = aws.client("cloudformation")
+    aws.client("ssm").put_parameter(Name="/version", Value="32", Type="String")
+    version = {"Type": "AWS::SSM::Parameter::Value<String>", "Default": "/version"}
+    template["Parameters"] = {"Version": version}
+
+    def run(stack: str, kind: str, **options: Any) -> str:
+        name = {"StackName": stack, "ChangeSetName": "same-name"}
+        cloudformation.create_change_set(
+            **name, ChangeSetType=kind, TemplateBody=json.dumps(template), **options
+        )
+        cloudformation.execute_change_set(**name)
+        cloudformation.delete_change_set(**name)
+        return str(cloudformation.describe_stacks(StackName=stack)["Stacks"][0]["StackStatus"])
+
+    assert run("One", "CREATE") == CREATE_DONE
+    assert run("Two", "CREATE") == CREATE_DONE
+    environment(template)["OPTION_MAX_MODEL_LEN"] = "8192"
+    kept = [{"ParameterKey": "Version", "UsePreviousValue": True}]
+    assert run("One", "UPDATE", Parameters=kept) == "UPDATE_COMPLETE"
+    with pytest.raises(cloudformation.exceptions.ChangeSetNotFoundException):
+        cloudformation.describe_change_set(StackName="One", ChangeSetName="same-name")
+
+
+def test_two_change_sets_of_one_name_are_told_apart(aws: Any, template: dict[str, Any]) -> None:
+    cloudformation = aws.client("cloudformation")
+    for stack in ("One", "Two"):
+        cloudformation.create_change_set(
+            StackName=stack,
+            ChangeSetName="same-name",
+            ChangeSetType="CREATE",
+            TemplateBody=json.dumps(template),
+        )
+    cloudformation.execute_change_set(StackName="One", ChangeSetName="same-name")
+    stacks = cloudformation.describe_stacks()["Stacks"]
+    assert {item["StackName"]: item["StackStatus"] for item in stacks} == {
+        "One": CREATE_DONE,
+        "Two": "REVIEW_IN_PROGRESS",
+    }
+
+
+def test_a_rolled_back_stack_can_be_deleted_and_made_again(
+    stack: Any, template: dict[str, Any]
+) -> None:
+    variant(template)["InstanceType"] = "ml.g6.99xlarge"
+    stack.create(template)
+    stack.cloudformation.delete_stack(StackName="S")
+    variant(template)["InstanceType"] = "ml.g6.48xlarge"
+    assert stack.create(template) == CREATE_DONE
+
+
+def test_a_bucket_policy_that_asks_for_tls_does_not_lock_everyone_out(stack: Any) -> None:
+    denial = {
+        "Effect": "Deny",
+        "Action": "s3:*",
+        "Principal": "*",
+        "Resource": "*",
+        "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+    }
+    template = {
+        "Resources": {
+            "Bucket": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "assets"}},
+            "Policy": {
+                "Type": "AWS::S3::BucketPolicy",
+                "Properties": {
+                    "Bucket": {"Ref": "Bucket"},
+                    "PolicyDocument": {"Version": "2012-10-17", "Statement": [denial]},
+                },
+            },
+        }
+    }
+    assert stack.create(template) == CREATE_DONE
+    stack.aws.client("s3").put_object(Bucket="assets", Key="a", Body=b"x")
+
+
+def test_topics_with_policy_and_subscription_come_and_go(stack: Any) -> None:
+    statement = {
+        "Effect": "Allow",
+        "Action": "sns:Publish",
+        "Principal": {"Service": "cloudwatch.amazonaws.com"},
+        "Resource": {"Ref": "Topic"},
+    }
+    template = {
+        "Resources": {
+            "Topic": {"Type": "AWS::SNS::Topic"},
+            "Policy": {
+                "Type": "AWS::SNS::TopicPolicy",
+                "Properties": {
+                    "Topics": [{"Ref": "Topic"}],
+                    "PolicyDocument": {"Version": "2012-10-17", "Statement": [statement]},
+                },
+            },
+            "Mail": {
+                "Type": "AWS::SNS::Subscription",
+                "Properties": {
+                    "TopicArn": {"Ref": "Topic"},
+                    "Protocol": "email",
+                    "Endpoint": "team@example.com",
+                },
+            },
+        }
+    }
+    sns = stack.aws.client("sns")
+    assert stack.create(template) == CREATE_DONE
+    assert len(sns.list_subscriptions()["Subscriptions"]) == 1
+    stack.cloudformation.delete_stack(StackName="S")
+    assert sns.list_subscriptions()["Subscriptions"] == sns.list_topics()["Topics"] == []
