@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
 from lmi_constructs.findings import Finding, LmiError
+from lmi_constructs.hosting._names import check_name
 from lmi_constructs.hosting._permissions import grant
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._resolved_variant import ResolvedVariant
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
         EndpointMetrics,
     )
     from lmi_constructs.hosting.variant import LmiVariant
-
-_NAME = re.compile(r"^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$")
 
 
 class LmiEndpointConfig(Construct):
@@ -154,21 +152,20 @@ class LmiEndpointConfig(Construct):
 
 
 def _check_names(names: list[str]) -> list[Finding]:
+    findings = [item for name in names for item in check_name(name, "variant_name", "LMI066")]
     known = [name for name in names if not is_token(name)]
-    wrong = [name for name in known if not _NAME.match(name)]
-    twice = {name for name in known if known.count(name) > 1}
-    return [
+    findings += [
         Finding(
             rule="LMI066",
-            message=f"variant name {name!r} is "
-            + ("not a name SageMaker takes" if name in wrong else "used twice"),
+            message=f"variant name {name!r} is used twice",
             why="SageMaker refuses the endpoint configuration",
-            fix="use up to 63 letters, digits and inner hyphens, different for each variant",
+            fix="give each variant a name of its own",
             where="variant_name",
-            source="botocore 1.44.8 sagemaker 2017-07-24 VariantName",
         )
-        for name in dict.fromkeys([*wrong, *twice])
+        for name in dict.fromkeys(known)
+        if known.count(name) > 1
     ]
+    return findings
 
 
 def _check_key(key: kms.IKey | None, variants: tuple[ResolvedVariant, ...]) -> list[Finding]:

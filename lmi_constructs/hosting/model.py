@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import aws_cdk as cdk
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
@@ -121,6 +122,11 @@ class LmiModel(Construct):
         )
         self.findings = tuple(dict.fromkeys(self.findings))
         report(self, self.findings)
+        if data.needs_network and network_isolation is None:
+            cdk.Annotations.of(self).add_info(
+                "network isolation is off, as the container downloads the model at each start;"
+                " mount it from S3 with ModelData.s3_prefix(...) to isolate it"
+            )
 
         permissions = [
             *endpoint_permissions(surroundings),

@@ -33,6 +33,12 @@ def test_refuses_isolation_of_a_model_that_must_be_downloaded(stack: cdk.Stack) 
     assert "s3_prefix" in finding.fix
 
 
+def test_says_that_a_hub_model_is_not_isolated(stack: cdk.Stack) -> None:
+    LmiModel(stack, "Model", model_data=ModelData.hub("Qwen/Qwen3-8B"))
+    pattern = assertions.Match.string_like_regexp("isolation is off")
+    assert assertions.Annotations.from_stack(stack).find_info("/Stack/Model", pattern)
+
+
 def test_gives_a_model_no_name_of_its_own(stack: cdk.Stack, resources: Any) -> None:
     LmiModel(stack, "Model", model_data=DATA)
     (model,) = resources(stack, "AWS::SageMaker::Model")
@@ -125,11 +131,18 @@ def test_attaches_warnings_that_can_be_acknowledged(stack: cdk.Stack) -> None:
     model = LmiModel(stack, "Model", model_data=DATA, environment=environment)
     (finding,) = model.findings
     assert finding.severity == "warning"
-    warnings = assertions.Annotations.from_stack(stack)
-    assert warnings.find_warning("*", assertions.Match.string_like_regexp("SWAP_SPACE"))
-    cdk.Validations.of(model).acknowledge(
-        cdk.Acknowledgment(id=f"annotation::{finding.rule}", reason="kept for older releases")
-    )
+    pattern = assertions.Match.string_like_regexp("SWAP_SPACE")
+    assert assertions.Annotations.from_stack(stack).find_warning("/Stack/Model", pattern)
+
+
+def test_leaves_out_warnings_that_are_acknowledged_above(stack: cdk.Stack) -> None:
+    model = LmiModel(stack, "Model", model_data=DATA, environment={"OPTION_SWAP_SPACE": "4"})
+    for finding in model.findings:
+        cdk.Validations.of(stack).acknowledge(
+            cdk.Acknowledgment(id=f"annotation::{finding.rule}", reason="kept for older releases")
+        )
+    anything = assertions.Match.any_value()
+    assert not assertions.Annotations.from_stack(stack).find_warning("*", anything)
 
 
 def test_places_a_model_into_a_vpc(stack: cdk.Stack, resources: Any) -> None:
