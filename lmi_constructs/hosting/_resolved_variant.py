@@ -66,8 +66,12 @@ class ResolvedVariant:
         model = variant.model
         container = None if model is None else model.container
         instance = instance_types().get(variant.instance_type or "")
+        names = _instance_types(variant)
         verdict = plan = startup = download = None
-        findings = [*_check_instance(variant, instance, container), *_check_shape(variant)]
+        findings = [
+            *(finding for name in names for finding in _check_instance(variant, name, container)),
+            *_check_shape(variant),
+        ]
         if model is not None:
             verdict = judge(
                 model.environment, container, model.data, instance_type=variant.instance_type
@@ -90,7 +94,7 @@ class ResolvedVariant:
                 *check_range(download, "download_timeout", "LMI061", SHORTEST_SECONDS),
                 *check_against_loading(startup, loading),
             ]
-        host_image, remarks = _host_image(variant, instance, container)
+        host_image, remarks = _host_image(variant, names, container)
         said_before = () if model is None else model.findings
         return cls(
             variant=variant,
@@ -139,20 +143,29 @@ def _seconds(duration: cdk.Duration | None) -> int | None:
     return None if duration is None else int(duration.to_seconds())
 
 
+def _instance_types(variant: LmiVariant) -> list[str]:
+    """Return all instance types that a variant may run on, as far as they are known."""
+    names = [variant.instance_type, *(pool.instance_type for pool in variant.instance_pools)]
+    return [name for name in names if name is not None and not is_token(name)]
+
+
 def _host_image(
-    variant: LmiVariant, instance: InstanceType | None, container: LmiContainer | None
+    variant: LmiVariant, names: list[str], container: LmiContainer | None
 ) -> tuple[str | None, list[Finding]]:
     """Return the host image of a variant, and what is doubtful about it."""
+    known = [instance_types()[name] for name in names if name in instance_types()]
     if variant.host_image is not None:
-        return variant.host_image, _check_host_image(variant.host_image, instance)
-    if container is None or instance is None:
+        image = variant.host_image
+        return image, [item for instance in known for item in _check_host_image(image, instance)]
+    if container is None or not known:
         return None, []
-    choice = choose_host_image(container.release, instance.family)
-    if choice is not None:
-        return choice.host_image, []
+    choices = [choose_host_image(container.release, instance.family) for instance in known]
+    images = {None if choice is None else choice.host_image for choice in choices}
+    if len(images) == 1 and None not in images:
+        return images.pop(), []
     finding = Finding(
         rule="LMI033",
-        message=f"no host image is known that runs {container.name} on {instance.name}",
+        message=f"no host image is known that runs {container.name} on {', '.join(names)}",
         why="SageMaker starts its default host image; with a driver too old for the container's"
         " CUDA version the endpoint stays in Creating without a single log line",
         fix="choose one with host_image=, or another container or instance type",
@@ -162,9 +175,9 @@ def _host_image(
     return None, [finding]
 
 
-def _check_host_image(name: str, instance: InstanceType | None) -> list[Finding]:
+def _check_host_image(name: str, instance: InstanceType) -> list[Finding]:
     image = host_images().get(name)
-    if image is None or instance is None or image.accelerator_kind == instance.accelerator_kind:
+    if image is None or image.accelerator_kind == instance.accelerator_kind:
         return []
     return [
         Finding(
@@ -180,29 +193,26 @@ def _check_host_image(name: str, instance: InstanceType | None) -> list[Finding]
 
 
 def _check_instance(
-    variant: LmiVariant, instance: InstanceType | None, container: LmiContainer | None
+    variant: LmiVariant, name: str, container: LmiContainer | None
 ) -> list[Finding]:
-    name = variant.instance_type
-    if name is None or is_token(name):
-        return []
+    instance = instance_types().get(name)
     if instance is None:
         return _check_unknown_instance(name)
     findings = []
-    if container is not None:
-        wanted = "neuron" if container.release.engine == "neuronx" else "gpu"
-        if instance.accelerator_kind != wanted:
-            findings.append(
-                Finding(
-                    rule="LMI041",
-                    message=f"container {container.name} needs a {wanted} instance, {name} has"
-                    f" {instance.accelerator} accelerators",
-                    why="the engine finds no device it can use and stops",
-                    fix="use a release for these accelerators (LmiContainer.NEURONX for Inferentia"
-                    " and Trainium) or another instance type",
-                    where="instance_type",
-                    source=instance.source,
-                )
+    wanted = "neuron" if container and container.release.engine == "neuronx" else "gpu"
+    if container is not None and instance.accelerator_kind != wanted:
+        findings.append(
+            Finding(
+                rule="LMI041",
+                message=f"container {container.name} needs a {wanted} instance, {name} has"
+                f" {instance.accelerator} accelerators",
+                why="the engine finds no device it can use and stops",
+                fix="use a release for these accelerators (LmiContainer.NEURONX for Inferentia"
+                " and Trainium) or another instance type",
+                where="instance_type",
+                source=instance.source,
             )
+        )
     if variant.volume_size is not None and not instance.volume_size_allowed:
         findings.append(
             Finding(

@@ -218,6 +218,8 @@ class LmiEndpoint(EndpointBase):
             )
         assert endpoint_config is not None  # noqa: S101 - _check has made sure of it
         self.endpoint_config = endpoint_config
+        if deployment is not None and deployment.auto_rollback_configuration is not None:
+            endpoint_config.grant_watching_alarms()
         self.resource = sagemaker.CfnEndpoint(
             self,
             "Resource",

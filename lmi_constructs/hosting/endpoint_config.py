@@ -9,7 +9,7 @@ from constructs import Construct
 
 from lmi_constructs.findings import Finding, LmiError
 from lmi_constructs.hosting._names import check_name
-from lmi_constructs.hosting._permissions import grant
+from lmi_constructs.hosting._permissions import Permission, grant
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._resolved_variant import ResolvedVariant
 from lmi_constructs.hosting._surroundings import Surroundings
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from aws_cdk import aws_iam as iam
     from aws_cdk import aws_kms as kms
 
-    from lmi_constructs.hosting._permissions import Permission
     from lmi_constructs.hosting.endpoint_features import (
         AsyncInference,
         DataCapture,
@@ -84,10 +83,10 @@ class LmiEndpointConfig(Construct):
         self.variants = tuple(ResolvedVariant.of(variant) for variant in variants)
         self.shadow_variants = tuple(ResolvedVariant.of(variant) for variant in shadow_variants)
         self.is_async = async_inference is not None
-        everyone = (*self.variants, *self.shadow_variants)
-        findings = [finding for variant in everyone for finding in variant.findings]
-        findings += _check_names([resolved.variant.variant_name for resolved in everyone])
-        findings += _check_key(encryption_key, everyone)
+        self._everyone = (*self.variants, *self.shadow_variants)
+        findings = [finding for variant in self._everyone for finding in variant.findings]
+        findings += _check_names([resolved.variant.variant_name for resolved in self._everyone])
+        findings += _check_key(encryption_key, self._everyone)
         report(self, dict.fromkeys(findings))
 
         self.resource = sagemaker.CfnEndpointConfig(
@@ -130,24 +129,30 @@ class LmiEndpointConfig(Construct):
         )
         raise LmiError(finding.at(self.node.path))
 
+    def grant_watching_alarms(self) -> None:
+        """Let the models' roles look at the alarms that roll an update back."""
+        alarms = Surroundings.of(self).arn("cloudwatch", "alarm:*")
+        self._grant([Permission(("cloudwatch:DescribeAlarms",), (alarms,))])
+
     def _grant_writing(
         self, data_capture: DataCapture | None, async_inference: AsyncInference | None
     ) -> None:
-        """Let the models' roles write what the endpoint stores, before the endpoint exists."""
-        everyone = (*self.variants, *self.shadow_variants)
-        core_dumps = [
-            item.variant.core_dump.location for item in everyone if item.variant.core_dump
-        ]
+        """Let the models' roles write what the endpoint stores."""
+        core_dumps = [item.variant.core_dump for item in self._everyone if item.variant.core_dump]
         if data_capture is None and async_inference is None and not core_dumps:
             return
         surroundings = Surroundings.of(self)
         permissions: list[Permission] = []
         for feature in (data_capture, async_inference):
             permissions += feature.permissions(surroundings) if feature else ()
-        for location in core_dumps:
-            permissions += location.write_permissions(surroundings)
-        roles = dict.fromkeys(item.variant.model.role for item in everyone if item.variant.model)
-        for role in roles:
+        for core_dump in core_dumps:
+            permissions += core_dump.location.write_permissions(surroundings)
+        self._grant(permissions)
+
+    def _grant(self, permissions: list[Permission]) -> None:
+        """Give permissions to the models' roles, before the configuration is made."""
+        models = [item.variant.model for item in self._everyone]
+        for role in dict.fromkeys(model.role for model in models if model is not None):
             self.resource.node.add_dependency(*grant(role, permissions))
 
 

@@ -359,6 +359,26 @@ def test_moves_to_a_new_configuration_as_it_is_told(stack: cdk.Stack, resources:
     assert rendered["DeploymentConfig"]["RollingUpdatePolicy"]["WaitIntervalInSeconds"] == 60
 
 
+def test_lets_the_role_watch_the_alarms_that_roll_an_update_back(
+    stack: cdk.Stack, resources: Any
+) -> None:
+    rollback = sagemaker.CfnEndpoint.AutoRollbackConfigProperty(
+        alarms=[sagemaker.CfnEndpoint.AlarmProperty(alarm_name="chat-errors")]
+    )
+    LmiEndpoint(
+        stack,
+        "Chat",
+        model_data=DATA,
+        instance_type="ml.g6.12xlarge",
+        deployment=sagemaker.CfnEndpoint.DeploymentConfigProperty(
+            auto_rollback_configuration=rollback
+        ),
+    )
+    assert actions_of(resources, stack) == {
+        "cloudwatch:DescribeAlarms": "arn:aws:cloudwatch:us-west-2:111122223333:alarm:*"
+    }
+
+
 def test_leaves_every_property_open_to_overrides(
     endpoint: LmiEndpoint, stack: cdk.Stack, resources: Any
 ) -> None:

@@ -240,12 +240,19 @@ def test_renders_instance_pools_instead_of_an_instance_type(
     variant: Callable[..., dict[str, Any]],
 ) -> None:
     pools = [InstancePool("ml.g6.12xlarge", 1), InstancePool("ml.g5.12xlarge", 2)]
-    rendered = variant(instance_type=None, instance_pools=pools, host_image=GPU_4)
+    rendered = variant(instance_type=None, instance_pools=pools)
+    assert rendered["InferenceAmiVersion"] == GPU_4
     assert rendered["InstancePools"] == [
         {"InstanceType": "ml.g6.12xlarge", "Priority": 1},
         {"InstanceType": "ml.g5.12xlarge", "Priority": 2},
     ]
     assert "InstanceType" not in rendered
+
+
+def test_checks_every_instance_type_of_a_pool(variant: Callable[..., dict[str, Any]]) -> None:
+    pools = [InstancePool("ml.g6.12xlarge", 1), InstancePool("ml.inf2.48xlarge", 2)]
+    with pytest.raises(LmiError, match=r"LMI041(.|\n)*ml\.inf2\.48xlarge"):
+        variant(instance_type=None, instance_pools=pools)
 
 
 def test_renders_a_fleet_for_inference_components(stack: cdk.Stack, resources: Any) -> None:
