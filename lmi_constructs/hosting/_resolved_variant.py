@@ -164,7 +164,7 @@ def _host_image(
     if len(images) == 1 and None not in images:
         return images.pop(), []
     finding = Finding(
-        rule="LMI033",
+        rule="LMI039",
         message=f"no host image is known that runs {container.name} on {', '.join(names)}",
         why="SageMaker starts its default host image; with a driver too old for the container's"
         " CUDA version the endpoint stays in Creating without a single log line",
@@ -181,7 +181,7 @@ def _check_host_image(name: str, instance: InstanceType) -> list[Finding]:
         return []
     return [
         Finding(
-            rule="LMI032",
+            rule="LMI034",
             message=f"host image {name} is for {image.accelerator_kind} instances, {instance.name}"
             f" has {instance.accelerator} accelerators",
             why="the host has no driver for the accelerators",
@@ -203,7 +203,7 @@ def _check_instance(
     if container is not None and instance.accelerator_kind != wanted:
         findings.append(
             Finding(
-                rule="LMI041",
+                rule="LMI036",
                 message=f"container {container.name} needs a {wanted} instance, {name} has"
                 f" {instance.accelerator} accelerators",
                 why="the engine finds no device it can use and stops",
@@ -216,7 +216,7 @@ def _check_instance(
     if variant.volume_size is not None and not instance.volume_size_allowed:
         findings.append(
             Finding(
-                rule="LMI043",
+                rule="LMI042",
                 message=f"volume_size is given for {name}, which has local storage of"
                 f" {instance.local_storage_gb} GB",
                 why="SageMaker takes VolumeSizeInGB only for instance types without local storage",
@@ -245,7 +245,7 @@ def _check_unknown_instance(name: str) -> list[Finding]:
     near = get_close_matches(name, known, n=1)
     return [
         Finding(
-            rule="LMI042",
+            rule="LMI049",
             message=f"instance type {name} is not among the accelerated types known here",
             why="nothing can be planned for it, and no host image is chosen"
             + (f"; was {near[0]} meant?" if near else ""),
@@ -260,13 +260,13 @@ def _check_shape(variant: LmiVariant) -> list[Finding]:
     findings = check_range(
         _seconds(variant.instance_provision_timeout),
         "instance_provision_timeout",
-        "LMI063",
+        "LMI064",
         _SHORTEST_PROVISIONING_SECONDS,
     )
     if (variant.instance_type is None) == (not variant.instance_pools):
         findings.append(
             Finding(
-                rule="LMI045",
+                rule="LMI048",
                 message="a variant needs either instance_type or instance_pools",
                 why="SageMaker would not know where to run it",
                 fix="give one of the two",
@@ -277,7 +277,7 @@ def _check_shape(variant: LmiVariant) -> list[Finding]:
     if not is_token(count) and count < 1:
         findings.append(
             Finding(
-                rule="LMI046",
+                rule="LMI045",
                 message=f"initial_instance_count is {count}",
                 why="SageMaker takes 1 or more, also for endpoints that scale to zero later",
                 fix="give 1",
@@ -288,7 +288,7 @@ def _check_shape(variant: LmiVariant) -> list[Finding]:
     if variant.managed_instance_scaling is not None and variant.model is not None:
         findings.append(
             Finding(
-                rule="LMI084",
+                rule="LMI075",
                 message="managed_instance_scaling is given for a variant with a model",
                 why="SageMaker takes it only for a fleet that serves inference components",
                 fix="use endpoint.auto_scale_instance_count(...) instead",

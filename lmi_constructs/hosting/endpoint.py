@@ -289,7 +289,7 @@ class LmiEndpoint(EndpointBase):
             variant_name: The variant. Default: the only one.
 
         Raises:
-            LmiError: If the limits cannot be (LMI080, LMI081).
+            LmiError: If the limits cannot be (LMI083).
         """
         from lmi_constructs.hosting.scaling import ScalableInstanceCount
 
@@ -335,8 +335,8 @@ class LmiEndpoint(EndpointBase):
             variant_name: The variant. Default: the only one.
 
         Raises:
-            LmiError: If a threshold cannot be (LMI085), or the endpoint does not publish the metric
-                (LMI087).
+            LmiError: If an alarm could never say anything (LMI088), or needs the number of GPUs and
+                it is not known (LMI087).
         """
         from lmi_constructs.monitoring.alarms import EndpointAlarms, seconds
 

@@ -112,7 +112,7 @@ class LmiEndpointConfig(Construct):
         """Return a variant by name, or the only one.
 
         Raises:
-            LmiError: If there is no such variant, or no name and several variants (LMI067).
+            LmiError: If there is no such variant, or no name and several variants (LMI069).
         """
         found = [
             item for item in self.variants if name is None or item.variant.variant_name == name
@@ -121,7 +121,7 @@ class LmiEndpointConfig(Construct):
             return found[0]
         names = ", ".join(repr(item.variant.variant_name) for item in self.variants)
         finding = Finding(
-            rule="LMI067",
+            rule="LMI069",
             message=f"variant {name!r} is not one of {names}" if name else f"which of {names}?",
             why="metrics, alarms and scaling belong to one variant",
             fix="give variant_name=",
@@ -157,11 +157,11 @@ class LmiEndpointConfig(Construct):
 
 
 def _check_names(names: list[str]) -> list[Finding]:
-    findings = [item for name in names for item in check_name(name, "variant_name", "LMI066")]
+    findings = [item for name in names for item in check_name(name, "variant_name", "LMI065")]
     known = [name for name in names if not is_token(name)]
     findings += [
         Finding(
-            rule="LMI066",
+            rule="LMI067",
             message=f"variant name {name!r} is used twice",
             why="SageMaker refuses the endpoint configuration",
             fix="give each variant a name of its own",
@@ -183,7 +183,7 @@ def _check_key(key: kms.IKey | None, variants: tuple[ResolvedVariant, ...]) -> l
     ]
     return [
         Finding(
-            rule="LMI044",
+            rule="LMI043",
             message=f"encryption_key does not encrypt the local storage of {name}",
             why="model and container live on the instance's own NVMe storage, which the hardware"
             " encrypts with keys of its own",

@@ -137,7 +137,7 @@ def test_composes_variants_by_hand(stack: cdk.Stack, resources: Any) -> None:
         ("S", 3),
         ("L", 1),
     ]
-    with pytest.raises(LmiError, match=r"LMI067.*which of 'S', 'L'"):
+    with pytest.raises(LmiError, match=r"LMI069.*which of 'S', 'L'"):
         endpoint.metric_invocations()
     assert endpoint.metric("Invocations", variant_name="L").dimensions is not None
 
@@ -336,7 +336,7 @@ def test_encrypts_volumes_and_says_what_a_key_cannot_do(stack: cdk.Stack, resour
         for entry in endpoint.endpoint_config.node.metadata
         if entry.type == "aws:cdk:warning"
     ]
-    assert any("LMI044" in message for message in messages)
+    assert any("LMI043" in message for message in messages)
 
 
 def test_moves_to_a_new_configuration_as_it_is_told(stack: cdk.Stack, resources: Any) -> None:

@@ -103,7 +103,7 @@ def test_renders_settings_and_further_variables(stack: cdk.Stack, resources: Any
 
 
 def test_refuses_a_variable_that_is_said_twice(stack: cdk.Stack) -> None:
-    with pytest.raises(LmiError, match="LMI009 Stack/Model environment: HF_MODEL_ID"):
+    with pytest.raises(LmiError, match="LMI013 Stack/Model environment: HF_MODEL_ID"):
         LmiModel(
             stack,
             "Model",
@@ -114,7 +114,7 @@ def test_refuses_a_variable_that_is_said_twice(stack: cdk.Stack) -> None:
 
 def test_refuses_settings_for_an_image_nothing_is_known_of(stack: cdk.Stack) -> None:
     image = ContainerImage.from_uri("999988887777.dkr.ecr.us-west-2.amazonaws.com/tgi:3")
-    with pytest.raises(LmiError, match="LMI018"):
+    with pytest.raises(LmiError, match="LMI019"):
         LmiModel(
             stack, "Model", model_data=DATA, container=image, settings=LmiSettings(max_model_len=1)
         )
@@ -164,7 +164,7 @@ def test_places_a_model_into_a_vpc(stack: cdk.Stack, resources: Any) -> None:
 
 
 def test_refuses_subnets_without_a_vpc(stack: cdk.Stack) -> None:
-    with pytest.raises(LmiError, match="LMI091"):
+    with pytest.raises(LmiError, match="LMI096"):
         LmiModel(stack, "Model", model_data=DATA, vpc_subnets=ec2.SubnetSelection())
 
 
@@ -177,4 +177,4 @@ def test_says_all_faults_at_once(stack: cdk.Stack) -> None:
             network_isolation=True,
             vpc_subnets=ec2.SubnetSelection(),
         )
-    assert {finding.rule for finding in raised.value.findings} == {"LMI090", "LMI091"}
+    assert {finding.rule for finding in raised.value.findings} == {"LMI090", "LMI096"}
