@@ -55,7 +55,7 @@ class ModelBundle(ModelData):
         if not any(child.is_file() for child in folder.rglob("*")):
             raise LmiError(
                 Finding(
-                    rule="LMI023",
+                    rule="LMI028",
                     message=f"{str(path)!r} is not a folder with files in it",
                     why="SageMaker would mount nothing, and the container would find no model",
                     fix="give the folder that holds config.json and the weights, or at least"

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def report(scope: Construct, findings: Iterable[Finding]) -> None:
     """Raise all errors at once, or attach the warnings to the construct.
 
-    A warning can be acknowledged by its rule's id:
-    `cdk.Validations.of(endpoint).acknowledge(cdk.Acknowledgment(id="annotation::LMI033", ...))`.
+    A warning is acknowledged by its rule's id, on the endpoint, its stack or the app:
+    `cdk.Validations.of(endpoint).acknowledge(cdk.Acknowledgment(id="annotation::LMI039", ...))`.
 
     Raises:
         LmiError: If at least one of the findings is an error.

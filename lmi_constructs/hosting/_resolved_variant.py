@@ -66,8 +66,12 @@ class ResolvedVariant:
         model = variant.model
         container = None if model is None else model.container
         instance = instance_types().get(variant.instance_type or "")
+        names = _instance_types(variant)
         verdict = plan = startup = download = None
-        findings = [*_check_instance(variant, instance, container), *_check_shape(variant)]
+        findings = [
+            *(finding for name in names for finding in _check_instance(variant, name, container)),
+            *_check_shape(variant),
+        ]
         if model is not None:
             verdict = judge(
                 model.environment, container, model.data, instance_type=variant.instance_type
@@ -90,7 +94,7 @@ class ResolvedVariant:
                 *check_range(download, "download_timeout", "LMI061", SHORTEST_SECONDS),
                 *check_against_loading(startup, loading),
             ]
-        host_image, remarks = _host_image(variant, instance, container)
+        host_image, remarks = _host_image(variant, names, container)
         said_before = () if model is None else model.findings
         return cls(
             variant=variant,
@@ -139,20 +143,29 @@ def _seconds(duration: cdk.Duration | None) -> int | None:
     return None if duration is None else int(duration.to_seconds())
 
 
+def _instance_types(variant: LmiVariant) -> list[str]:
+    """Return all instance types that a variant may run on, as far as they are known."""
+    names = [variant.instance_type, *(pool.instance_type for pool in variant.instance_pools)]
+    return [name for name in names if name is not None and not is_token(name)]
+
+
 def _host_image(
-    variant: LmiVariant, instance: InstanceType | None, container: LmiContainer | None
+    variant: LmiVariant, names: list[str], container: LmiContainer | None
 ) -> tuple[str | None, list[Finding]]:
     """Return the host image of a variant, and what is doubtful about it."""
+    known = [instance_types()[name] for name in names if name in instance_types()]
     if variant.host_image is not None:
-        return variant.host_image, _check_host_image(variant.host_image, instance)
-    if container is None or instance is None:
+        image = variant.host_image
+        return image, [item for instance in known for item in _check_host_image(image, instance)]
+    if container is None or not known:
         return None, []
-    choice = choose_host_image(container.release, instance.family)
-    if choice is not None:
-        return choice.host_image, []
+    choices = [choose_host_image(container.release, instance.family) for instance in known]
+    images = {None if choice is None else choice.host_image for choice in choices}
+    if len(images) == 1 and None not in images:
+        return images.pop(), []
     finding = Finding(
-        rule="LMI033",
-        message=f"no host image is known that runs {container.name} on {instance.name}",
+        rule="LMI039",
+        message=f"no host image is known that runs {container.name} on {', '.join(names)}",
         why="SageMaker starts its default host image; with a driver too old for the container's"
         " CUDA version the endpoint stays in Creating without a single log line",
         fix="choose one with host_image=, or another container or instance type",
@@ -162,13 +175,13 @@ def _host_image(
     return None, [finding]
 
 
-def _check_host_image(name: str, instance: InstanceType | None) -> list[Finding]:
+def _check_host_image(name: str, instance: InstanceType) -> list[Finding]:
     image = host_images().get(name)
-    if image is None or instance is None or image.accelerator_kind == instance.accelerator_kind:
+    if image is None or image.accelerator_kind == instance.accelerator_kind:
         return []
     return [
         Finding(
-            rule="LMI032",
+            rule="LMI034",
             message=f"host image {name} is for {image.accelerator_kind} instances, {instance.name}"
             f" has {instance.accelerator} accelerators",
             why="the host has no driver for the accelerators",
@@ -180,33 +193,30 @@ def _check_host_image(name: str, instance: InstanceType | None) -> list[Finding]
 
 
 def _check_instance(
-    variant: LmiVariant, instance: InstanceType | None, container: LmiContainer | None
+    variant: LmiVariant, name: str, container: LmiContainer | None
 ) -> list[Finding]:
-    name = variant.instance_type
-    if name is None or is_token(name):
-        return []
+    instance = instance_types().get(name)
     if instance is None:
         return _check_unknown_instance(name)
     findings = []
-    if container is not None:
-        wanted = "neuron" if container.release.engine == "neuronx" else "gpu"
-        if instance.accelerator_kind != wanted:
-            findings.append(
-                Finding(
-                    rule="LMI041",
-                    message=f"container {container.name} needs a {wanted} instance, {name} has"
-                    f" {instance.accelerator} accelerators",
-                    why="the engine finds no device it can use and stops",
-                    fix="use a release for these accelerators (LmiContainer.NEURONX for Inferentia"
-                    " and Trainium) or another instance type",
-                    where="instance_type",
-                    source=instance.source,
-                )
+    wanted = "neuron" if container and container.release.engine == "neuronx" else "gpu"
+    if container is not None and instance.accelerator_kind != wanted:
+        findings.append(
+            Finding(
+                rule="LMI036",
+                message=f"container {container.name} needs a {wanted} instance, {name} has"
+                f" {instance.accelerator} accelerators",
+                why="the engine finds no device it can use and stops",
+                fix="use a release for these accelerators (LmiContainer.NEURONX for Inferentia"
+                " and Trainium) or another instance type",
+                where="instance_type",
+                source=instance.source,
             )
+        )
     if variant.volume_size is not None and not instance.volume_size_allowed:
         findings.append(
             Finding(
-                rule="LMI043",
+                rule="LMI042",
                 message=f"volume_size is given for {name}, which has local storage of"
                 f" {instance.local_storage_gb} GB",
                 why="SageMaker takes VolumeSizeInGB only for instance types without local storage",
@@ -235,7 +245,7 @@ def _check_unknown_instance(name: str) -> list[Finding]:
     near = get_close_matches(name, known, n=1)
     return [
         Finding(
-            rule="LMI042",
+            rule="LMI049",
             message=f"instance type {name} is not among the accelerated types known here",
             why="nothing can be planned for it, and no host image is chosen"
             + (f"; was {near[0]} meant?" if near else ""),
@@ -250,13 +260,13 @@ def _check_shape(variant: LmiVariant) -> list[Finding]:
     findings = check_range(
         _seconds(variant.instance_provision_timeout),
         "instance_provision_timeout",
-        "LMI063",
+        "LMI064",
         _SHORTEST_PROVISIONING_SECONDS,
     )
     if (variant.instance_type is None) == (not variant.instance_pools):
         findings.append(
             Finding(
-                rule="LMI045",
+                rule="LMI048",
                 message="a variant needs either instance_type or instance_pools",
                 why="SageMaker would not know where to run it",
                 fix="give one of the two",
@@ -267,7 +277,7 @@ def _check_shape(variant: LmiVariant) -> list[Finding]:
     if not is_token(count) and count < 1:
         findings.append(
             Finding(
-                rule="LMI046",
+                rule="LMI045",
                 message=f"initial_instance_count is {count}",
                 why="SageMaker takes 1 or more, also for endpoints that scale to zero later",
                 fix="give 1",
@@ -278,7 +288,7 @@ def _check_shape(variant: LmiVariant) -> list[Finding]:
     if variant.managed_instance_scaling is not None and variant.model is not None:
         findings.append(
             Finding(
-                rule="LMI084",
+                rule="LMI075",
                 message="managed_instance_scaling is given for a variant with a model",
                 why="SageMaker takes it only for a fleet that serves inference components",
                 fix="use endpoint.auto_scale_instance_count(...) instead",

@@ -165,7 +165,7 @@ def _pull_permissions(repository_arn: str) -> tuple[Permission, ...]:
 
 def _unknown_repository(uri: str) -> Finding:
     return Finding(
-        rule="LMI031",
+        rule="LMI038",
         message=f"the repository of image {uri!r} is not known at synth",
         why="no permission to pull it could be given to the execution role",
         fix="use ContainerImage.from_ecr_repository(...), or give a role that may pull it",

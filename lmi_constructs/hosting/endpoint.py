@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from aws_cdk import aws_sagemaker as sagemaker
 
 from lmi_constructs.findings import Finding
+from lmi_constructs.hosting._names import check_name
 from lmi_constructs.hosting._report import report
-from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.hosting.endpoint_base import EndpointBase, ImportedEndpoint
 from lmi_constructs.hosting.endpoint_config import LmiEndpointConfig
 from lmi_constructs.hosting.model import LmiModel
@@ -42,8 +41,6 @@ if TYPE_CHECKING:
     )
     from lmi_constructs.monitoring.alarms import EndpointAlarms
     from lmi_constructs.planner import Plan
-
-_NAME = re.compile(r"^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$")
 
 
 class LmiEndpoint(EndpointBase):
@@ -178,7 +175,8 @@ class LmiEndpoint(EndpointBase):
             "metrics": metrics,
         }
         given = [name for name, value in flat.items() if value is not None]
-        report(self, _check(endpoint_config, model_data, given, endpoint_name))
+        findings = _check(endpoint_config, model_data, given)
+        report(self, [*findings, *check_name(endpoint_name, "endpoint_name", "LMI065")])
         if endpoint_config is None and model_data is not None:
             model = LmiModel(
                 self,
@@ -220,6 +218,8 @@ class LmiEndpoint(EndpointBase):
             )
         assert endpoint_config is not None  # noqa: S101 - _check has made sure of it
         self.endpoint_config = endpoint_config
+        if deployment is not None and deployment.auto_rollback_configuration is not None:
+            endpoint_config.grant_watching_alarms()
         self.resource = sagemaker.CfnEndpoint(
             self,
             "Resource",
@@ -289,7 +289,7 @@ class LmiEndpoint(EndpointBase):
             variant_name: The variant. Default: the only one.
 
         Raises:
-            LmiError: If the limits cannot be (LMI080, LMI081).
+            LmiError: If the limits cannot be (LMI083).
         """
         from lmi_constructs.hosting.scaling import ScalableInstanceCount
 
@@ -335,8 +335,8 @@ class LmiEndpoint(EndpointBase):
             variant_name: The variant. Default: the only one.
 
         Raises:
-            LmiError: If a threshold cannot be (LMI085), or the endpoint does not publish the metric
-                (LMI087).
+            LmiError: If an alarm could never say anything (LMI088), or needs the number of GPUs and
+                it is not known (LMI087).
         """
         from lmi_constructs.monitoring.alarms import EndpointAlarms, seconds
 
@@ -370,7 +370,6 @@ def _check(
     endpoint_config: LmiEndpointConfig | None,
     model_data: ModelData | None,
     given: list[str],
-    endpoint_name: str | None,
 ) -> list[Finding]:
     findings = []
     if endpoint_config is not None and given:
@@ -391,17 +390,6 @@ def _check(
                 why="there would be nothing to deploy, or two things",
                 fix="give one of the two",
                 where="endpoint_config",
-            )
-        )
-    if endpoint_name is not None and not is_token(endpoint_name) and not _NAME.match(endpoint_name):
-        findings.append(
-            Finding(
-                rule="LMI065",
-                message=f"endpoint name {endpoint_name!r} is not a name SageMaker takes",
-                why="SageMaker refuses the endpoint",
-                fix="use up to 63 letters, digits and inner hyphens, or leave endpoint_name out",
-                where="endpoint_name",
-                source="botocore 1.44.8 sagemaker 2017-07-24 EndpointName",
             )
         )
     return findings

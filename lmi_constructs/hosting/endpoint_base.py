@@ -83,7 +83,7 @@ class EndpointBase(Construct):
             period: Default: one minute.
 
         Raises:
-            LmiError: If endpoints publish no metric of this name (LMI086).
+            LmiError: If endpoints publish no metric of this name (LMI085).
         """
         return endpoint_metric(
             name,

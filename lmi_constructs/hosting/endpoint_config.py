@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
 from lmi_constructs.findings import Finding, LmiError
-from lmi_constructs.hosting._permissions import grant
+from lmi_constructs.hosting._names import check_name
+from lmi_constructs.hosting._permissions import Permission, grant
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._resolved_variant import ResolvedVariant
 from lmi_constructs.hosting._surroundings import Surroundings
@@ -21,15 +21,12 @@ if TYPE_CHECKING:
     from aws_cdk import aws_iam as iam
     from aws_cdk import aws_kms as kms
 
-    from lmi_constructs.hosting._permissions import Permission
     from lmi_constructs.hosting.endpoint_features import (
         AsyncInference,
         DataCapture,
         EndpointMetrics,
     )
     from lmi_constructs.hosting.variant import LmiVariant
-
-_NAME = re.compile(r"^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$")
 
 
 class LmiEndpointConfig(Construct):
@@ -86,10 +83,10 @@ class LmiEndpointConfig(Construct):
         self.variants = tuple(ResolvedVariant.of(variant) for variant in variants)
         self.shadow_variants = tuple(ResolvedVariant.of(variant) for variant in shadow_variants)
         self.is_async = async_inference is not None
-        everyone = (*self.variants, *self.shadow_variants)
-        findings = [finding for variant in everyone for finding in variant.findings]
-        findings += _check_names([resolved.variant.variant_name for resolved in everyone])
-        findings += _check_key(encryption_key, everyone)
+        self._everyone = (*self.variants, *self.shadow_variants)
+        findings = [finding for variant in self._everyone for finding in variant.findings]
+        findings += _check_names([resolved.variant.variant_name for resolved in self._everyone])
+        findings += _check_key(encryption_key, self._everyone)
         report(self, dict.fromkeys(findings))
 
         self.resource = sagemaker.CfnEndpointConfig(
@@ -115,7 +112,7 @@ class LmiEndpointConfig(Construct):
         """Return a variant by name, or the only one.
 
         Raises:
-            LmiError: If there is no such variant, or no name and several variants (LMI067).
+            LmiError: If there is no such variant, or no name and several variants (LMI069).
         """
         found = [
             item for item in self.variants if name is None or item.variant.variant_name == name
@@ -124,7 +121,7 @@ class LmiEndpointConfig(Construct):
             return found[0]
         names = ", ".join(repr(item.variant.variant_name) for item in self.variants)
         finding = Finding(
-            rule="LMI067",
+            rule="LMI069",
             message=f"variant {name!r} is not one of {names}" if name else f"which of {names}?",
             why="metrics, alarms and scaling belong to one variant",
             fix="give variant_name=",
@@ -132,43 +129,48 @@ class LmiEndpointConfig(Construct):
         )
         raise LmiError(finding.at(self.node.path))
 
+    def grant_watching_alarms(self) -> None:
+        """Let the models' roles look at the alarms that roll an update back."""
+        alarms = Surroundings.of(self).arn("cloudwatch", "alarm:*")
+        self._grant([Permission(("cloudwatch:DescribeAlarms",), (alarms,))])
+
     def _grant_writing(
         self, data_capture: DataCapture | None, async_inference: AsyncInference | None
     ) -> None:
-        """Let the models' roles write what the endpoint stores, before the endpoint exists."""
-        everyone = (*self.variants, *self.shadow_variants)
-        core_dumps = [
-            item.variant.core_dump.location for item in everyone if item.variant.core_dump
-        ]
+        """Let the models' roles write what the endpoint stores."""
+        core_dumps = [item.variant.core_dump for item in self._everyone if item.variant.core_dump]
         if data_capture is None and async_inference is None and not core_dumps:
             return
         surroundings = Surroundings.of(self)
         permissions: list[Permission] = []
         for feature in (data_capture, async_inference):
             permissions += feature.permissions(surroundings) if feature else ()
-        for location in core_dumps:
-            permissions += location.write_permissions(surroundings)
-        roles = dict.fromkeys(item.variant.model.role for item in everyone if item.variant.model)
-        for role in roles:
+        for core_dump in core_dumps:
+            permissions += core_dump.location.write_permissions(surroundings)
+        self._grant(permissions)
+
+    def _grant(self, permissions: list[Permission]) -> None:
+        """Give permissions to the models' roles, before the configuration is made."""
+        models = [item.variant.model for item in self._everyone]
+        for role in dict.fromkeys(model.role for model in models if model is not None):
             self.resource.node.add_dependency(*grant(role, permissions))
 
 
 def _check_names(names: list[str]) -> list[Finding]:
+    findings = [item for name in names for item in check_name(name, "variant_name", "LMI065")]
     known = [name for name in names if not is_token(name)]
-    wrong = [name for name in known if not _NAME.match(name)]
-    twice = {name for name in known if known.count(name) > 1}
-    return [
+    findings += [
         Finding(
-            rule="LMI066",
-            message=f"variant name {name!r} is "
-            + ("not a name SageMaker takes" if name in wrong else "used twice"),
+            rule="LMI067",
+            message=f"variant name {name!r} is used twice",
             why="SageMaker refuses the endpoint configuration",
-            fix="use up to 63 letters, digits and inner hyphens, different for each variant",
+            fix="give each variant a name of its own",
             where="variant_name",
-            source="botocore 1.44.8 sagemaker 2017-07-24 VariantName",
         )
-        for name in dict.fromkeys([*wrong, *twice])
+        for name in dict.fromkeys(known)
+        if known.count(name) > 1
     ]
+    return findings
 
 
 def _check_key(key: kms.IKey | None, variants: tuple[ResolvedVariant, ...]) -> list[Finding]:
@@ -181,7 +183,7 @@ def _check_key(key: kms.IKey | None, variants: tuple[ResolvedVariant, ...]) -> l
     ]
     return [
         Finding(
-            rule="LMI044",
+            rule="LMI043",
             message=f"encryption_key does not encrypt the local storage of {name}",
             why="model and container live on the instance's own NVMe storage, which the hardware"
             " encrypts with keys of its own",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import aws_cdk as cdk
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
@@ -121,6 +122,11 @@ class LmiModel(Construct):
         )
         self.findings = tuple(dict.fromkeys(self.findings))
         report(self, self.findings)
+        if data.needs_network and network_isolation is None:
+            cdk.Annotations.of(self).add_info(
+                "network isolation is off, as the container downloads the model at each start;"
+                " mount it from S3 with ModelData.s3_prefix(...) to isolate it"
+            )
 
         permissions = [
             *endpoint_permissions(surroundings),
@@ -192,7 +198,7 @@ def _environment(
     if settings is not None and container is None:
         findings.append(
             Finding(
-                rule="LMI018",
+                rule="LMI019",
                 message="settings are given for an image that no release is known for",
                 why="names and defaults of settings differ between releases",
                 fix="say which release it behaves like: ContainerImage.from_uri(uri,"
@@ -205,7 +211,7 @@ def _environment(
     for where, part in parts:
         findings += [
             Finding(
-                rule="LMI009",
+                rule="LMI013",
                 message=f"{name} is set to {part[name]!r} and, by another keyword, to"
                 f" {rendered[name]!r}",
                 why="only one of them can be deployed",
@@ -240,7 +246,7 @@ def _check_network(vpc: object, subnets: object, groups: object) -> list[Finding
         return []
     return [
         Finding(
-            rule="LMI091",
+            rule="LMI096",
             message="vpc_subnets or security_groups are given without a vpc",
             why="they would have no effect",
             fix="give vpc= too",

@@ -89,8 +89,8 @@ class ModelData(ABC):
                 Default: unknown, nothing is planned.
 
         Raises:
-            LmiError: If the prefix could not be mounted (LMI020) or the bucket's name is none
-                (LMI021).
+            LmiError: If the prefix could not be mounted (LMI020, LMI021) or the bucket's name is none
+                (LMI025).
         """
         return _S3Prefix(S3Location(bucket, prefix, encryption_key), architecture)
 
@@ -118,7 +118,7 @@ class ModelData(ABC):
             architecture: The model for the memory plan. Default: the hub id.
 
         Raises:
-            LmiError: If the id is not one (LMI022) or the token is plain text (LMI006).
+            LmiError: If the id is not one (LMI027) or the token is plain text (LMI006).
         """
         findings = [*_check_hub_id(model_id), *_check_token(token)]
         if findings:
@@ -148,7 +148,7 @@ class ModelData(ABC):
             architecture: The model for the memory plan. Default: unknown, nothing is planned.
 
         Raises:
-            LmiError: If there is no such folder, or nothing is in it (LMI023).
+            LmiError: If there is no such folder, or nothing is in it (LMI028).
         """
         from lmi_constructs.hosting._model_bundle import ModelBundle
 
@@ -214,7 +214,7 @@ def _check_hub_id(model_id: str) -> list[Finding]:
         fix = f"use ModelData.s3_prefix({bucket!r}, {prefix!r}): SageMaker mounts it"
     return [
         Finding(
-            rule="LMI022",
+            rule="LMI027",
             message=f"{model_id!r} is not the id of a hub model",
             why="the container would look for it on the hub and stop",
             fix=fix,

@@ -89,7 +89,7 @@ def _check_bucket(bucket: s3.IBucket | str) -> list[Finding]:
         return []
     return [
         Finding(
-            rule="LMI021",
+            rule="LMI025",
             message=f"{bucket!r} is not the name of a bucket",
             why="SageMaker could not read the S3 address",
             fix="give the bare name, such as my-models, without s3:// and without the prefix",
@@ -107,17 +107,18 @@ def _check_prefix(prefix: str) -> list[Finding]:
     meant = "".join(f"{part}/" for part in parts)
     if prefix == meant:
         return []
+    rule = "LMI021"
     if prefix.startswith("s3://"):
         wrong, meant = "it is a whole address", "".join(f"{part}/" for part in parts[2:])
     elif prefix.rstrip("/") + "/" == meant and not prefix.endswith("/"):
-        wrong = "it does not end in a slash"
+        rule, wrong = "LMI020", "it does not end in a slash"
     elif prefix.startswith("/"):
         wrong = "it starts with a slash"
     else:
         wrong = "it has an empty, '.' or '..' part"
     return [
         Finding(
-            rule="LMI020",
+            rule=rule,
             message=f"prefix {prefix!r} cannot be mounted: {wrong}",
             why="SageMaker takes an S3 prefix only with exactly one trailing slash and makes the"
             " file paths under /opt/ml/model from what follows it",

@@ -103,8 +103,8 @@ class ScalableInstanceCount(Construct):
             disable_scale_in: Whether instances are never taken away.
 
         Raises:
-            LmiError: If no target follows from the settings (LMI082), or the endpoint is
-                asynchronous and publishes no such metric (LMI083).
+            LmiError: If no target follows from the settings (LMI083), or the endpoint is
+                asynchronous and publishes no such metric (LMI088).
         """
         concurrency = engine_concurrency(self._variant.verdict)
         report(self, self._check_policy(_CONCURRENCY, target, concurrency))
@@ -135,7 +135,7 @@ class ScalableInstanceCount(Construct):
             disable_scale_in: Whether instances are never taken away.
 
         Raises:
-            LmiError: If the endpoint is asynchronous and publishes no such metric (LMI083).
+            LmiError: If the endpoint is asynchronous and publishes no such metric (LMI088).
         """
         target = target_invocations_per_minute
         report(self, self._check_policy(_INVOCATIONS, target, None))
@@ -212,7 +212,7 @@ class ScalableInstanceCount(Construct):
         if self._is_async:
             findings.append(
                 Finding(
-                    rule="LMI083",
+                    rule="LMI088",
                     message=f"{metric} scales nothing on an asynchronous endpoint",
                     why="asynchronous endpoints do not publish the metric, so the policy never acts",
                     fix="track the backlog: scale_to_track_metric(metric=endpoint.metric("
@@ -224,7 +224,7 @@ class ScalableInstanceCount(Construct):
         if target is None and concurrency is None:
             findings.append(
                 Finding(
-                    rule="LMI082",
+                    rule="LMI083",
                     message="no target follows from the settings",
                     why="how many requests the engine works on at once is not known here",
                     fix="give target=, or max_rolling_batch_size in the settings",
@@ -234,7 +234,7 @@ class ScalableInstanceCount(Construct):
         elif target is not None and not is_token(target) and target <= 0:
             findings.append(
                 Finding(
-                    rule="LMI082",
+                    rule="LMI083",
                     message=f"the target is {target}",
                     why="a target must be above zero",
                     fix="give a number above zero",
@@ -244,7 +244,7 @@ class ScalableInstanceCount(Construct):
         elif target is not None and concurrency is not None and target > concurrency:
             findings.append(
                 Finding(
-                    rule="LMI082",
+                    rule="LMI084",
                     message=f"the target is {target:g}, but the engine works on {concurrency}"
                     " requests at once",
                     why="requests queue on every instance before another one is added",
@@ -306,7 +306,7 @@ def _check_capacity(min_capacity: int, max_capacity: int) -> list[Finding]:
     if min_capacity < 1:
         findings.append(
             Finding(
-                rule="LMI081",
+                rule="LMI083",
                 message=f"min_capacity is {min_capacity}",
                 why="a variant with a model cannot serve from zero instances, and nothing would"
                 " wake it",
@@ -318,7 +318,7 @@ def _check_capacity(min_capacity: int, max_capacity: int) -> list[Finding]:
     if max_capacity < min_capacity:
         findings.append(
             Finding(
-                rule="LMI080",
+                rule="LMI083",
                 message=f"max_capacity is {max_capacity}, min_capacity {min_capacity}",
                 why="Application Auto Scaling refuses the target",
                 fix=f"give max_capacity at least {min_capacity}",

@@ -238,7 +238,7 @@ def _check(
             limits = "above 0" if kind.largest is None else f"above 0, up to {kind.largest:g}"
             findings.append(
                 Finding(
-                    rule="LMI085",
+                    rule="LMI088",
                     message=f"{kind.name} is {value:g}",
                     why="the alarm would always fire, or never",
                     fix=f"give a value {limits}"
@@ -250,7 +250,7 @@ def _check(
         if is_async and metric.on_async_endpoints is False:
             findings.append(
                 Finding(
-                    rule="LMI087",
+                    rule="LMI088",
                     message=f"{kind.name} waits for {kind.metric}",
                     why="asynchronous endpoints do not publish that metric",
                     fix=f"give {kind.name}=None",
@@ -261,7 +261,7 @@ def _check(
         if metric.adds_up_over == "accelerators" and accelerator_count is None:
             findings.append(
                 Finding(
-                    rule="LMI088",
+                    rule="LMI087",
                     message=f"{kind.name} needs the number of GPUs, which is not known here",
                     why="CloudWatch adds the percentages of all GPUs up",
                     fix=f"make the alarm from endpoint.metric({kind.metric!r}) with a threshold of"

@@ -31,7 +31,7 @@ def endpoint_metric(
         period: Default: one minute, at which endpoints publish.
 
     Raises:
-        LmiError: If endpoints publish no metric of this name (LMI086).
+        LmiError: If endpoints publish no metric of this name (LMI085).
     """
     import aws_cdk as cdk
     from aws_cdk import aws_cloudwatch as cloudwatch
@@ -41,7 +41,7 @@ def endpoint_metric(
         near = get_close_matches(name, list(endpoint_metrics()), n=1)
         raise LmiError(
             Finding(
-                rule="LMI086",
+                rule="LMI085",
                 message=f"endpoints publish no metric {name!r}",
                 why="an alarm on it would wait for data for ever",
                 fix=f"use {near[0]!r}" if near else "use one of " + ", ".join(endpoint_metrics()),

@@ -115,4 +115,4 @@ def test_warns_when_the_repository_of_an_image_is_a_token(stack: cdk.Stack) -> N
     parameter = cdk.CfnParameter(stack, "Image")
     container = ContainerImage.from_uri(parameter.value_as_string, behaves_like=LmiContainer.V27)
     model = LmiModel(stack, "Model", model_data=DATA, container=container)
-    assert [finding.rule for finding in model.findings] == ["LMI031"]
+    assert [finding.rule for finding in model.findings] == ["LMI038"]

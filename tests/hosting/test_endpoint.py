@@ -112,6 +112,7 @@ def test_shows_what_it_is_made_of(endpoint: LmiEndpoint) -> None:
     assert endpoint.plan is None
 
 
+@pytest.mark.usefixtures("planner")
 def test_plans_a_model_it_knows(stack: cdk.Stack) -> None:
     data = ModelData.s3_prefix("my-models", "m/", architecture="Qwen/Qwen3-8B")
     endpoint = LmiEndpoint(stack, "Chat", model_data=data, instance_type="ml.g6.12xlarge")
@@ -136,7 +137,7 @@ def test_composes_variants_by_hand(stack: cdk.Stack, resources: Any) -> None:
         ("S", 3),
         ("L", 1),
     ]
-    with pytest.raises(LmiError, match=r"LMI067.*which of 'S', 'L'"):
+    with pytest.raises(LmiError, match=r"LMI069.*which of 'S', 'L'"):
         endpoint.metric_invocations()
     assert endpoint.metric("Invocations", variant_name="L").dimensions is not None
 
@@ -335,7 +336,7 @@ def test_encrypts_volumes_and_says_what_a_key_cannot_do(stack: cdk.Stack, resour
         for entry in endpoint.endpoint_config.node.metadata
         if entry.type == "aws:cdk:warning"
     ]
-    assert any("LMI044" in message for message in messages)
+    assert any("LMI043" in message for message in messages)
 
 
 def test_moves_to_a_new_configuration_as_it_is_told(stack: cdk.Stack, resources: Any) -> None:
@@ -356,6 +357,26 @@ def test_moves_to_a_new_configuration_as_it_is_told(stack: cdk.Stack, resources:
     (rendered,) = resources(stack, "AWS::SageMaker::Endpoint")
     assert rendered["RetainDeploymentConfig"] is True
     assert rendered["DeploymentConfig"]["RollingUpdatePolicy"]["WaitIntervalInSeconds"] == 60
+
+
+def test_lets_the_role_watch_the_alarms_that_roll_an_update_back(
+    stack: cdk.Stack, resources: Any
+) -> None:
+    rollback = sagemaker.CfnEndpoint.AutoRollbackConfigProperty(
+        alarms=[sagemaker.CfnEndpoint.AlarmProperty(alarm_name="chat-errors")]
+    )
+    LmiEndpoint(
+        stack,
+        "Chat",
+        model_data=DATA,
+        instance_type="ml.g6.12xlarge",
+        deployment=sagemaker.CfnEndpoint.DeploymentConfigProperty(
+            auto_rollback_configuration=rollback
+        ),
+    )
+    assert actions_of(resources, stack) == {
+        "cloudwatch:DescribeAlarms": "arn:aws:cloudwatch:us-west-2:111122223333:alarm:*"
+    }
 
 
 def test_leaves_every_property_open_to_overrides(

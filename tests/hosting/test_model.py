@@ -33,6 +33,12 @@ def test_refuses_isolation_of_a_model_that_must_be_downloaded(stack: cdk.Stack) 
     assert "s3_prefix" in finding.fix
 
 
+def test_says_that_a_hub_model_is_not_isolated(stack: cdk.Stack) -> None:
+    LmiModel(stack, "Model", model_data=ModelData.hub("Qwen/Qwen3-8B"))
+    pattern = assertions.Match.string_like_regexp("isolation is off")
+    assert assertions.Annotations.from_stack(stack).find_info("/Stack/Model", pattern)
+
+
 def test_gives_a_model_no_name_of_its_own(stack: cdk.Stack, resources: Any) -> None:
     LmiModel(stack, "Model", model_data=DATA)
     (model,) = resources(stack, "AWS::SageMaker::Model")
@@ -97,7 +103,7 @@ def test_renders_settings_and_further_variables(stack: cdk.Stack, resources: Any
 
 
 def test_refuses_a_variable_that_is_said_twice(stack: cdk.Stack) -> None:
-    with pytest.raises(LmiError, match="LMI009 Stack/Model environment: HF_MODEL_ID"):
+    with pytest.raises(LmiError, match="LMI013 Stack/Model environment: HF_MODEL_ID"):
         LmiModel(
             stack,
             "Model",
@@ -108,7 +114,7 @@ def test_refuses_a_variable_that_is_said_twice(stack: cdk.Stack) -> None:
 
 def test_refuses_settings_for_an_image_nothing_is_known_of(stack: cdk.Stack) -> None:
     image = ContainerImage.from_uri("999988887777.dkr.ecr.us-west-2.amazonaws.com/tgi:3")
-    with pytest.raises(LmiError, match="LMI018"):
+    with pytest.raises(LmiError, match="LMI019"):
         LmiModel(
             stack, "Model", model_data=DATA, container=image, settings=LmiSettings(max_model_len=1)
         )
@@ -125,11 +131,18 @@ def test_attaches_warnings_that_can_be_acknowledged(stack: cdk.Stack) -> None:
     model = LmiModel(stack, "Model", model_data=DATA, environment=environment)
     (finding,) = model.findings
     assert finding.severity == "warning"
-    warnings = assertions.Annotations.from_stack(stack)
-    assert warnings.find_warning("*", assertions.Match.string_like_regexp("SWAP_SPACE"))
-    cdk.Validations.of(model).acknowledge(
-        cdk.Acknowledgment(id=f"annotation::{finding.rule}", reason="kept for older releases")
-    )
+    pattern = assertions.Match.string_like_regexp("SWAP_SPACE")
+    assert assertions.Annotations.from_stack(stack).find_warning("/Stack/Model", pattern)
+
+
+def test_leaves_out_warnings_that_are_acknowledged_above(stack: cdk.Stack) -> None:
+    model = LmiModel(stack, "Model", model_data=DATA, environment={"OPTION_SWAP_SPACE": "4"})
+    for finding in model.findings:
+        cdk.Validations.of(stack).acknowledge(
+            cdk.Acknowledgment(id=f"annotation::{finding.rule}", reason="kept for older releases")
+        )
+    anything = assertions.Match.any_value()
+    assert not assertions.Annotations.from_stack(stack).find_warning("*", anything)
 
 
 def test_places_a_model_into_a_vpc(stack: cdk.Stack, resources: Any) -> None:
@@ -151,7 +164,7 @@ def test_places_a_model_into_a_vpc(stack: cdk.Stack, resources: Any) -> None:
 
 
 def test_refuses_subnets_without_a_vpc(stack: cdk.Stack) -> None:
-    with pytest.raises(LmiError, match="LMI091"):
+    with pytest.raises(LmiError, match="LMI096"):
         LmiModel(stack, "Model", model_data=DATA, vpc_subnets=ec2.SubnetSelection())
 
 
@@ -164,4 +177,4 @@ def test_says_all_faults_at_once(stack: cdk.Stack) -> None:
             network_isolation=True,
             vpc_subnets=ec2.SubnetSelection(),
         )
-    assert {finding.rule for finding in raised.value.findings} == {"LMI090", "LMI091"}
+    assert {finding.rule for finding in raised.value.findings} == {"LMI090", "LMI096"}

@@ -90,22 +90,24 @@ def test_decrypts_with_a_key_given_for_a_bucket_name(stack: cdk.Stack, resources
 
 
 @pytest.mark.parametrize(
-    ("prefix", "instead"),
+    ("prefix", "rule", "instead"),
     [
-        ("qwen", "'qwen/'"),
-        ("/qwen/", "'qwen/'"),
-        ("a//b/", "'a/b/'"),
-        ("a/./b/", "'a/b/'"),
-        ("a/../b/", "'a/b/'"),
-        ("qwen//", "'qwen/'"),
-        ("s3://my-models/qwen/", "'qwen/'"),
+        ("qwen", "LMI020", "'qwen/'"),
+        ("a/b", "LMI020", "'a/b/'"),
+        ("/qwen/", "LMI021", "'qwen/'"),
+        ("a//b/", "LMI021", "'a/b/'"),
+        ("a/./b/", "LMI021", "'a/b/'"),
+        ("a/../b/", "LMI021", "'a/b/'"),
+        ("qwen//", "LMI021", "'qwen/'"),
+        ("/", "LMI021", "''"),
+        ("s3://my-models/qwen/", "LMI021", "'qwen/'"),
     ],
 )
-def test_refuses_a_prefix_that_cannot_be_mounted(prefix: str, instead: str) -> None:
+def test_refuses_a_prefix_that_cannot_be_mounted(prefix: str, rule: str, instead: str) -> None:
     with pytest.raises(LmiError) as raised:
         ModelData.s3_prefix("my-models", prefix)
     (finding,) = raised.value.findings
-    assert finding.rule == "LMI020"
+    assert finding.rule == rule
     assert instead in finding.fix
 
 
@@ -117,7 +119,7 @@ def test_takes_prefixes_that_can_be_mounted_and_tokens(prefix: str) -> None:
 
 
 def test_refuses_an_address_in_place_of_a_bucket_name() -> None:
-    with pytest.raises(LmiError, match="LMI021"):
+    with pytest.raises(LmiError, match="LMI025"):
         ModelData.s3_prefix("s3://my-models", "m/")
 
 
@@ -156,7 +158,7 @@ def test_refuses_a_token_as_text() -> None:
 
 @pytest.mark.parametrize("model_id", ["", "qwen", "a/b/c", "/opt/ml/model", "s3://b/m"])
 def test_refuses_what_is_no_hub_id(model_id: str) -> None:
-    with pytest.raises(LmiError, match="LMI022"):
+    with pytest.raises(LmiError, match="LMI027"):
         ModelData.hub(model_id)
 
 
@@ -212,5 +214,5 @@ def test_reads_from_a_bundle_that_its_model_is_in_s3(
 
 
 def test_refuses_a_folder_without_files(tmp_path: Path) -> None:
-    with pytest.raises(LmiError, match="LMI023"):
+    with pytest.raises(LmiError, match="LMI028"):
         ModelData.from_asset(tmp_path / "nowhere")

@@ -120,7 +120,7 @@ def test_makes_no_scaling_role(endpoint: LmiEndpoint, stack: cdk.Stack, resource
 
 
 def test_asks_for_the_instance_type_instead_of_guessing_a_cpu(stack: cdk.Stack) -> None:
-    with pytest.raises(LmiError, match="LMI045"):
+    with pytest.raises(LmiError, match="LMI048"):
         LmiEndpoint(stack, "Chat", model_data=DATA)
 
 
@@ -139,7 +139,7 @@ def test_keeps_the_volume_size_or_refuses_it(stack: cdk.Stack) -> None:
     """A volume size that is dropped without a word leaves the user with a full disk."""
     import aws_cdk as cdk
 
-    with pytest.raises(LmiError, match="LMI043"):
+    with pytest.raises(LmiError, match="LMI042"):
         LmiEndpoint(
             stack,
             "Chat",

@@ -152,7 +152,7 @@ def test_tracks_any_metric(endpoint: LmiEndpoint, stack: cdk.Stack, resources: A
     }
 
 
-@pytest.mark.parametrize(("low", "high", "rule"), [(0, 2, "LMI081"), (3, 2, "LMI080")])
+@pytest.mark.parametrize(("low", "high", "rule"), [(0, 2, "LMI083"), (3, 2, "LMI083")])
 def test_refuses_limits_that_cannot_be(
     endpoint: LmiEndpoint, low: int, high: int, rule: str
 ) -> None:
@@ -167,7 +167,7 @@ def test_takes_limits_that_are_tokens(endpoint: LmiEndpoint, stack: cdk.Stack) -
 
 def test_refuses_a_target_of_zero(endpoint: LmiEndpoint) -> None:
     scaling = endpoint.auto_scale_instance_count(max_capacity=2)
-    with pytest.raises(LmiError, match="LMI082"):
+    with pytest.raises(LmiError, match="LMI083"):
         scaling.scale_on_concurrency("Concurrency", target=0)
 
 
@@ -177,7 +177,7 @@ def test_warns_of_a_target_above_the_concurrency_of_the_engine(
     scaling = endpoint.auto_scale_instance_count(max_capacity=2)
     scaling.scale_on_concurrency("Concurrency", target=100)
     (warning,) = [item for item in scaling.node.metadata if item.type == "aws:cdk:warning"]
-    assert "LMI082" in str(warning.data)
+    assert "LMI084" in str(warning.data)
 
 
 @pytest.fixture
@@ -195,12 +195,12 @@ def scaling(stack: cdk.Stack) -> ScalableInstanceCount:
 def test_refuses_concurrency_which_asynchronous_endpoints_do_not_publish(
     scaling: ScalableInstanceCount,
 ) -> None:
-    with pytest.raises(LmiError, match="LMI083"):
+    with pytest.raises(LmiError, match="LMI088"):
         scaling.scale_on_concurrency("Policy", target=4)
 
 
 def test_refuses_invocations_which_asynchronous_endpoints_do_not_publish(
     scaling: ScalableInstanceCount,
 ) -> None:
-    with pytest.raises(LmiError, match="LMI083"):
+    with pytest.raises(LmiError, match="LMI088"):
         scaling.scale_on_invocations("Policy", target_invocations_per_minute=4)

@@ -95,7 +95,7 @@ def test_warns_when_no_host_image_is_known(stack: cdk.Stack, resources: Any) -> 
         container=LmiContainer.V24,
     )
     findings = endpoint.endpoint_config.variants[0].findings
-    assert "LMI033" in [finding.rule for finding in findings]
+    assert "LMI039" in [finding.rule for finding in findings]
     (config,) = resources(stack, "AWS::SageMaker::EndpointConfig")
     assert "InferenceAmiVersion" not in config["ProductionVariants"][0]
 
@@ -104,16 +104,16 @@ def test_warns_when_no_host_image_is_known(stack: cdk.Stack, resources: Any) -> 
     ("keywords", "rule", "says"),
     [
         ({"instance_type": "g6.48xlarge"}, "LMI040", "'ml.g6.48xlarge'"),
-        ({"instance_type": "ml.inf2.48xlarge"}, "LMI041", "LmiContainer.NEURONX"),
-        ({"volume_size": cdk.Size.gibibytes(256)}, "LMI043", "local storage"),
-        ({"host_image": NEURON}, "LMI032", "host_image"),
-        ({"initial_instance_count": 0}, "LMI046", "1"),
-        ({"instance_type": None}, "LMI045", "instance_pools"),
+        ({"instance_type": "ml.inf2.48xlarge"}, "LMI036", "LmiContainer.NEURONX"),
+        ({"volume_size": cdk.Size.gibibytes(256)}, "LMI042", "local storage"),
+        ({"host_image": NEURON}, "LMI034", "host_image"),
+        ({"initial_instance_count": 0}, "LMI045", "1"),
+        ({"instance_type": None}, "LMI048", "instance_pools"),
         ({"startup_timeout": cdk.Duration.seconds(7200)}, "LMI060", "7200"),
         ({"startup_timeout": cdk.Duration.seconds(59)}, "LMI060", "59"),
         ({"download_timeout": cdk.Duration.seconds(3601)}, "LMI061", "3601"),
-        ({"instance_provision_timeout": cdk.Duration.seconds(60)}, "LMI063", "300"),
-        ({"variant_name": "all_traffic"}, "LMI066", "all_traffic"),
+        ({"instance_provision_timeout": cdk.Duration.seconds(60)}, "LMI064", "300"),
+        ({"variant_name": "all_traffic"}, "LMI065", "all_traffic"),
     ],
 )
 def test_refuses_what_sagemaker_would_refuse(
@@ -128,7 +128,7 @@ def test_refuses_what_sagemaker_would_refuse(
 def test_refuses_a_gpu_container_on_neuron_and_a_neuron_container_on_gpus(
     stack: cdk.Stack,
 ) -> None:
-    with pytest.raises(LmiError, match="LMI041"):
+    with pytest.raises(LmiError, match="LMI036"):
         LmiEndpoint(
             stack,
             "Chat",
@@ -166,6 +166,7 @@ def test_waits_as_long_as_sagemaker_allows_when_the_size_is_not_known(
     assert rendered["ModelDataDownloadTimeoutInSeconds"] == 3600
 
 
+@pytest.mark.usefixtures("planner")
 def test_derives_the_time_outs_from_the_size_of_the_model(
     variant: Callable[..., dict[str, Any]],
 ) -> None:
@@ -239,12 +240,19 @@ def test_renders_instance_pools_instead_of_an_instance_type(
     variant: Callable[..., dict[str, Any]],
 ) -> None:
     pools = [InstancePool("ml.g6.12xlarge", 1), InstancePool("ml.g5.12xlarge", 2)]
-    rendered = variant(instance_type=None, instance_pools=pools, host_image=GPU_4)
+    rendered = variant(instance_type=None, instance_pools=pools)
+    assert rendered["InferenceAmiVersion"] == GPU_4
     assert rendered["InstancePools"] == [
         {"InstanceType": "ml.g6.12xlarge", "Priority": 1},
         {"InstanceType": "ml.g5.12xlarge", "Priority": 2},
     ]
     assert "InstanceType" not in rendered
+
+
+def test_checks_every_instance_type_of_a_pool(variant: Callable[..., dict[str, Any]]) -> None:
+    pools = [InstancePool("ml.g6.12xlarge", 1), InstancePool("ml.inf2.48xlarge", 2)]
+    with pytest.raises(LmiError, match=r"LMI036(.|\n)*ml\.inf2\.48xlarge"):
+        variant(instance_type=None, instance_pools=pools)
 
 
 def test_renders_a_fleet_for_inference_components(stack: cdk.Stack, resources: Any) -> None:
@@ -283,14 +291,14 @@ def test_refuses_managed_scaling_of_a_variant_with_a_model(stack: cdk.Stack) -> 
         instance_type="ml.g6.12xlarge",
         managed_instance_scaling=ManagedInstanceScaling(1, 2),
     )
-    with pytest.raises(LmiError, match="LMI084"):
+    with pytest.raises(LmiError, match="LMI075"):
         LmiEndpointConfig(stack, "Config", variants=[variant])
 
 
 def test_refuses_two_variants_of_one_name(stack: cdk.Stack) -> None:
     model = LmiModel(stack, "Model", model_data=DATA)
     twice = [LmiVariant(model=model, instance_type="ml.g6.12xlarge")] * 2
-    with pytest.raises(LmiError, match="LMI066"):
+    with pytest.raises(LmiError, match="LMI067"):
         LmiEndpointConfig(stack, "Config", variants=twice)
 
 
@@ -299,6 +307,6 @@ def test_warns_of_an_instance_type_it_does_not_know_and_deploys_it(
 ) -> None:
     endpoint = LmiEndpoint(stack, "Chat", model_data=DATA, instance_type="ml.g99.48xlarge")
     (finding,) = endpoint.endpoint_config.variants[0].findings
-    assert (finding.rule, finding.severity) == ("LMI042", "warning")
+    assert (finding.rule, finding.severity) == ("LMI049", "warning")
     (config,) = resources(stack, "AWS::SageMaker::EndpointConfig")
     assert config["ProductionVariants"][0]["InstanceType"] == "ml.g99.48xlarge"

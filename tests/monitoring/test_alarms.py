@@ -98,7 +98,7 @@ def test_refuses_a_threshold_that_cannot_be(
     with pytest.raises(LmiError) as raised:
         endpoint.add_alarms(**threshold)  # type: ignore[arg-type]
     (finding,) = raised.value.findings
-    assert (finding.rule, finding.where) == ("LMI085", next(iter(threshold)))
+    assert (finding.rule, finding.where) == ("LMI088", next(iter(threshold)))
 
 
 def test_refuses_alarms_on_what_asynchronous_endpoints_do_not_publish(stack: cdk.Stack) -> None:
@@ -109,18 +109,18 @@ def test_refuses_alarms_on_what_asynchronous_endpoints_do_not_publish(stack: cdk
         instance_type="ml.g6.12xlarge",
         async_inference=AsyncInference(bucket="my-answers", output_prefix="ok/"),
     )
-    with pytest.raises(LmiError, match="LMI087"):
+    with pytest.raises(LmiError, match="LMI088"):
         endpoint.add_alarms(concurrent_requests=32)
 
 
 def test_needs_the_number_of_gpus_for_their_memory(stack: cdk.Stack) -> None:
     endpoint = LmiEndpoint(stack, "Chat", model_data=DATA, instance_type="ml.g99.48xlarge")
-    with pytest.raises(LmiError, match="LMI088"):
+    with pytest.raises(LmiError, match="LMI087"):
         endpoint.add_alarms(gpu_memory_utilization=97)
 
 
 def test_refuses_a_metric_that_does_not_exist_and_names_the_nearest(endpoint: LmiEndpoint) -> None:
-    with pytest.raises(LmiError, match=r"LMI086(.|\n)*'ModelLatency'"):
+    with pytest.raises(LmiError, match=r"LMI085(.|\n)*'ModelLatency'"):
         endpoint.metric("ModelLatencies")
 
 

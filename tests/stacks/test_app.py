@@ -42,6 +42,36 @@ stack = cdk.Stack(app, "Bad")
 sagemaker.CfnEndpointConfig(stack, "Config", production_variants=[variant])
 app.synth()
 """
+FULL_ENDPOINT = """
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2, aws_kms as kms, aws_secretsmanager as secretsmanager
+from aws_cdk import aws_sns as sns
+from lmi_constructs import *
+app = cdk.App()
+stack = cdk.Stack(app, "Full", env=cdk.Environment(account="111122223333", region="us-west-2"))
+key = kms.Key(stack, "Key", removal_policy=cdk.RemovalPolicy.RETAIN)
+vpc = ec2.Vpc.from_vpc_attributes(stack, "Vpc", vpc_id="vpc-12345678",
+    availability_zones=["us-west-2a"], private_subnet_ids=["subnet-12345678"],
+    private_subnet_route_table_ids=["rtb-12345678"])
+token = secretsmanager.Secret.from_secret_name_v2(stack, "Token", "hub")
+endpoint = LmiEndpoint(stack, "Chat", model_data=ModelData.hub("Qwen/Qwen3-8B", token=token),
+    instance_type="ml.g6.12xlarge", vpc=vpc, encryption_key=key,
+    data_capture=DataCapture(bucket="my-records", prefix="chat/", encryption_key=key),
+    metrics=EndpointMetrics(enhanced=True, publish_frequency=cdk.Duration.seconds(10)),
+    routing=Routing.prefix_aware(prefix_length=4096, concurrency_threshold=8),
+    core_dump=CoreDump("my-dumps", "chat/"), enable_ssm_access=True)
+scaling = endpoint.auto_scale_instance_count(max_capacity=4)
+scaling.scale_on_concurrency("Concurrency")
+scaling.scale_on_invocations("Invocations", target_invocations_per_minute=60)
+endpoint.add_alarms(topic=sns.Topic(stack, "Pager", master_key=key), p99_latency=cdk.Duration.seconds(9),
+    client_error_rate=0.2, concurrent_requests=32, gpu_memory_utilization=98)
+queue = AsyncInference(bucket="my-answers", output_prefix="ok/", failure_prefix="failed/")
+LmiEndpoint(stack, "Queue", model_data=ModelData.s3_prefix("my-models", "m/", encryption_key=key),
+    instance_type="ml.p5.48xlarge", async_inference=queue)
+cdk.Validations.of(stack).acknowledge(
+    cdk.Acknowledgment(id="annotation::LMI043", reason="our policy asks for the key"))
+app.synth()
+"""
 
 
 def run(
@@ -112,11 +142,11 @@ def test_says_what_is_wrong_without_a_traceback(tmp_path: Path) -> None:
 
 
 @pytest.mark.cdk_validation
-@pytest.mark.parametrize("context", [{}, {"model_bucket": "my-models"}], ids=["hub", "prefix"])
+@pytest.mark.parametrize("program", [["app.py"], ["-c", FULL_ENDPOINT]], ids=["app", "full"])
 def test_passes_the_strict_validation_of_the_cdk_and_cfn_lint(
-    tmp_path: Path, context: dict[str, str]
+    tmp_path: Path, program: list[str]
 ) -> None:
-    done = run(["app.py"], tmp_path, validate=True, **context)
+    done = run(program, tmp_path, validate=True, model_bucket="my-models")
     assert done.returncode == 0, done.stderr
     report = json.loads((tmp_path / "validation-report.json").read_text())
     assert [item for plugin in report["pluginReports"] for item in plugin["violations"]] == []
@@ -136,6 +166,7 @@ def test_turns_the_strict_validation_on() -> None:
     assert CONTEXT["@aws-cdk/core:validateAgainstDefaultRules"] is True
 
 
+@pytest.mark.usefixtures("planner")
 @pytest.mark.parametrize("preset", list(PRESETS))
 def test_is_deployed_as_reviewed(
     preset: str,

@@ -1,0 +1,26 @@
+"""Names that SageMaker takes."""
+
+from __future__ import annotations
+
+import re
+
+from lmi_constructs.findings import Finding
+from lmi_constructs.hosting._tokens import is_token
+
+_NAME = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}")
+
+
+def check_name(name: str | None, where: str, rule: str) -> list[Finding]:
+    """Check the name of an endpoint or a variant; `None` is a generated one."""
+    if name is None or is_token(name) or _NAME.fullmatch(name):
+        return []
+    return [
+        Finding(
+            rule=rule,
+            message=f"{name!r} is not a name SageMaker takes",
+            why="SageMaker refuses it when the endpoint is created",
+            fix="use up to 63 letters, digits and inner hyphens",
+            where=where,
+            source="botocore 1.44.8 sagemaker 2017-07-24 EndpointName and VariantName",
+        )
+    ]
