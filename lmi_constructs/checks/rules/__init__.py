@@ -51,6 +51,7 @@ def rule_families() -> dict[str, tuple[type[Rule], ...]]:
             model_data.ArchiveExpected,
             model_data.IncompleteDataSource,
             model_data.DataSourceNotSupported,
+            model_data.CustomCodeNotTrusted,
         ),
         "Images and host images": (
             images.ImageOfAnotherRegion,
