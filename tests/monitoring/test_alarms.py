@@ -155,7 +155,7 @@ def test_gives_every_metric_a_source_and_a_date() -> None:
     for row in endpoint_metrics().values():
         assert row.source
         assert row.as_of
-        assert row.dimensions[0] == "EndpointName"
+        assert row.dimensions[0] in ("EndpointName", "InferenceComponentName")
 
 
 def test_keeps_alarms_and_attributes_in_step() -> None:

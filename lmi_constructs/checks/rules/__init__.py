@@ -13,6 +13,7 @@ from lmi_constructs.checks.rules import (
     environment,
     images,
     instances,
+    memory,
     model_data,
     names,
     scaling,
@@ -51,6 +52,7 @@ def rule_families() -> dict[str, tuple[type[Rule], ...]]:
             model_data.ArchiveExpected,
             model_data.IncompleteDataSource,
             model_data.DataSourceNotSupported,
+            model_data.CustomCodeNotTrusted,
         ),
         "Images and host images": (
             images.ImageOfAnotherRegion,
@@ -71,7 +73,7 @@ def rule_families() -> dict[str, tuple[type[Rule], ...]]:
             instances.InstanceCountTooSmall,
             instances.NoGpuInServerless,
         ),
-        "Memory and shape": (accelerators.FormatNotSupported,),
+        "Memory and shape": (*memory.PLAN_RULES, accelerators.FormatNotSupported),
         "Time-outs": (
             timeouts.HealthCheckTimeoutOutOfRange,
             timeouts.DownloadTimeoutOutOfRange,

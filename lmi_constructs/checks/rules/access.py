@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from lmi_constructs.checks.examples import REMOVED, Example
 from lmi_constructs.checks.resources import S3DataSource, UpdatePolicy, Vpc
 from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import config_of, environment, image, running
+from lmi_constructs.checks.rules.common import config_of, environment, image, release, running
 from lmi_constructs.checks.rules.permissions import FULL_ACCESS, allows, givers
 from lmi_constructs.checks.values import (
     UNKNOWN,
@@ -54,6 +54,7 @@ _WIDE: Final = frozenset(
     {"*", "s3:*", "s3:put*", "s3:putobject", "s3:putobject*", "s3:delete*", "s3:deleteobject"}
     | {"s3:deleteobject*", "sagemaker:*", "iam:*", "iam:passrole"}
 )
+_OFFLINE: Final = frozenset({"HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"})
 _PUBLIC_BUCKETS: Final = ("jumpstart-cache-", "jumpstart-private-cache-", "sagemaker-sample-files")
 
 
@@ -85,15 +86,20 @@ class NothingToDownloadFrom(Rule):
             if model.network_isolation is True:
                 seen.add(model.key)
                 for container in model.containers:
-                    yield from self._ids(model, container)
+                    yield from self._ids(deployment, model, container)
         for one in running(deployment):
             isolated = one.config.network_isolation is True
             if isolated and one.model and one.model.key not in seen:
-                yield from self._ids(one.model, one.container)
+                yield from self._ids(deployment, one.model, one.container)
 
-    def _ids(self, model: Model, container: Container) -> Iterator[Finding]:
+    def _ids(self, deployment: Deployment, model: Model, container: Container) -> Iterator[Finding]:
+        known = environment(container)
+        mounted = container.s3_data_source is not None or container.model_data_url is not None
+        foreign = release(deployment, container) is None
+        if known.keys() & _OFFLINE or (foreign and mounted):
+            return
         for name in ("HF_MODEL_ID", "OPTION_MODEL_ID", "OPTION_SPECULATIVE_DRAFT_MODEL"):
-            value = environment(container).get(name)
+            value = known.get(name)
             spoken = literal(value) or head(value)
             if spoken and not spoken.startswith(("/", ".")):
                 message = f"{name} {shown(value)!r} would have to be downloaded"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.examples import Example
@@ -15,55 +14,23 @@ from lmi_constructs.checks.rules.common import (
     variant_of,
 )
 from lmi_constructs.checks.values import UNKNOWN, literal, number, shown
+from lmi_constructs.facts.metrics import endpoint_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lmi_constructs.checks.deployment import Deployment
     from lmi_constructs.checks.resources import Alarm, Endpoint, EndpointConfig, Metric, Resource
+    from lmi_constructs.facts.metrics import EndpointMetric
     from lmi_constructs.findings import Finding
 
 _REQUESTS: Final = "AWS/SageMaker"
 _MACHINES: Final = "/aws/sagemaker/Endpoints"
 _GUIDE: Final = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
 _ASYNC: Final = "https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-monitor.html"
-_OF_VARIANT: Final = frozenset({"EndpointName", "VariantName"})
-_OF_ENDPOINT: Final = frozenset({"EndpointName"})
-_OF_COMPONENT: Final = frozenset({"InferenceComponentName"})
-_MICROSECONDS: Final = frozenset({"ModelLatency", "OverheadLatency", "ModelSetupTime"})
-_PER_GPU: Final = frozenset({"GPUUtilization", "GPUMemoryUtilization"})
-_BACKLOG: Final = frozenset(
-    {"ApproximateBacklogSize", "ApproximateBacklogSizePerInstance", "HasBacklogWithoutCapacity"}
-)
-_NOT_ASYNC: Final = frozenset({"Invocations", "InvocationsPerInstance", "OverheadLatency"})
 _GOOD: Final = Example(base="scaled")
 
 
-@dataclass(frozen=True)
-class _Known:
-    """Where a metric is published."""
-
-    namespace: str
-    dimensions: tuple[frozenset[str], ...]
-    source: str
-
-
-_METRICS: Final = {
-    **{
-        name: _Known(_REQUESTS, (_OF_VARIANT,), _GUIDE)
-        for name in ("Invocation4XXErrors", "Invocation5XXErrors", *_MICROSECONDS, *_NOT_ASYNC)
-    },
-    **{name: _Known(_REQUESTS, (_OF_ENDPOINT,), _ASYNC) for name in _BACKLOG},
-    **{
-        name: _Known(_MACHINES, (_OF_VARIANT,), _GUIDE)
-        for name in ("CPUUtilization", "MemoryUtilization", "DiskUtilization", *_PER_GPU)
-    },
-    "NoCapacityInvocationFailures": _Known(
-        _REQUESTS,
-        (_OF_COMPONENT,),
-        "aws-samples/sagemaker-genai-hosting-examples@2026-08-06:01-models/Qwen/Qwen-QwQ-32B",
-    ),
-}
 _DIMENSION_NAMES: Final = frozenset(
     {
         "EndpointName",
@@ -99,7 +66,7 @@ class MetricInAnotherPlace(Rule):
     def check(self, deployment: Deployment) -> Iterator[Finding]:
         """Yield metrics with another namespace, unknown or missing dimensions."""
         for resource, metric in _watched(deployment):
-            known = _METRICS.get(literal(metric.metric_name) or "")
+            known = endpoint_metrics().get(literal(metric.metric_name) or "")
             namespace = literal(metric.namespace)
             if known is None or namespace not in (_REQUESTS, _MACHINES):
                 continue
@@ -115,11 +82,14 @@ class MetricInAnotherPlace(Rule):
             if metric.dimensions is not UNKNOWN:
                 yield from self._dimensions(resource, metric, known)
 
-    def _dimensions(self, resource: Resource, metric: Metric, known: _Known) -> Iterator[Finding]:
+    def _dimensions(
+        self, resource: Resource, metric: Metric, known: EndpointMetric
+    ) -> Iterator[Finding]:
         given = frozenset(metric.dimensions)  # type: ignore[arg-type]
-        wanted = " and ".join(sorted(known.dimensions[0]))
+        own = frozenset(known.dimensions)
+        wanted = " and ".join(known.dimensions)
         strange = given - _DIMENSION_NAMES
-        if given in known.dimensions or "InferenceComponentName" in given - known.dimensions[0]:
+        if given == own or "InferenceComponentName" in given - own:
             return
         message = f"{literal(metric.metric_name)} has the dimensions {wanted}, given are "
         message += ", ".join(sorted(given)) or "none"
@@ -150,7 +120,7 @@ class ThresholdInAnotherUnit(Rule):
         for alarm, metric in _simple(deployment):
             threshold = number(alarm.threshold)
             name = literal(metric.metric_name)
-            if name not in ("ModelLatency",) or metric.namespace != _REQUESTS or not threshold:
+            if name != "ModelLatency" or metric.namespace != _REQUESTS or not threshold:
                 continue
             endpoint = _endpoint(deployment, metric)
             slowest = 100_000 if _serves_llm(deployment, endpoint) else 1000
@@ -200,10 +170,13 @@ class NeverFires(Rule):
             name = literal(metric.metric_name)
             if config is None or metric.namespace != _REQUESTS:
                 continue
-            if name in _BACKLOG and config.asynchronous is False:
+            known = endpoint_metrics().get(name or "")
+            if known is None:
+                continue
+            if known.dimensions == ("EndpointName",) and config.asynchronous is False:
                 message = f"{name} is published by async endpoints only"
                 yield self.found(resource, _at(metric, "MetricName"), message)
-            if name in _NOT_ASYNC and config.asynchronous is True:
+            if known.on_async_endpoints is False and config.asynchronous is True:
                 message = f"{name} is not published by async endpoints"
                 yield self.found(resource, _at(metric, "MetricName"), message)
         for alarm, metric in _simple(deployment):
@@ -266,7 +239,8 @@ def _config(deployment: Deployment, metric: Metric) -> EndpointConfig | None:
 
 def _gpus(deployment: Deployment, metric: Metric) -> int | None:
     """Return the number of GPUs that a per-GPU percentage sums over."""
-    if literal(metric.metric_name) not in _PER_GPU or metric.namespace != _MACHINES:
+    known = endpoint_metrics().get(literal(metric.metric_name) or "")
+    if known is None or known.adds_up_over != "accelerators" or metric.namespace != _MACHINES:
         return None
     if metric.dimensions is UNKNOWN:
         return None

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 _ENVIRONMENT: Final = "Model/Properties/PrimaryContainer/Environment"
 _LEGAL_KEY = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*\Z")
 _SECRET_VALUE = re.compile(r"hf_[A-Za-z0-9]{20,}|AKIA[A-Z0-9]{16}|sk-[A-Za-z0-9_-]{20,}")
-_SECRET_KEY = re.compile(r"(TOKEN|SECRET|PASSWORD|API_KEY|ACCESS_KEY)\Z")
+_SECRET_KEY = re.compile(
+    r"((HF|HUB|FACE|API|ACCESS|AUTH|BEARER|GITHUB|SESSION|REFRESH)_?TOKEN"
+    r"|SECRET(_KEY|_ACCESS_KEY)?|PASSWORD|API_KEY|ACCESS_KEY)\Z"
+)
 _HARMLESS_VALUE = re.compile(r"(?i)(|true|false|none|\d{1,6}|/.*|<.*>|\$.*|arn:.*|https?://.*)\Z")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from lmi_constructs.checks.examples import REMOVED, Example
 from lmi_constructs.checks.resources import S3DataSource
 from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import containers, running
+from lmi_constructs.checks.rules.common import containers, environment, release, running
 from lmi_constructs.checks.values import UNKNOWN, Text, head, literal, shown, split, tail
 
 if TYPE_CHECKING:
@@ -205,6 +205,34 @@ class DataSourceNotSupported(Rule):
             if one.variant.serverless and one.container.s3_data_source is not None:
                 message = "a model with ModelDataSource runs on a serverless variant"
                 yield self.found(one.config, f"{one.variant.path}/ServerlessConfig", message)
+
+
+class CustomCodeNotTrusted(Rule):
+    """LMI027."""
+
+    id = "LMI027"
+    title = "a model with code of its own that is not trusted"
+    why = "the model's config.json names Python files beside it, which the engine does not run"
+    fix = "set OPTION_TRUST_REMOTE_CODE to true after reading that code"
+    severity = "warning"
+    source = "https://github.com/huggingface/text-generation-inference/issues/493"
+    failing = Example(model_config={"auto_map": {"AutoModel": "modeling_own.OwnModel"}})
+    passing = Example(
+        {f"{_CONTAINER}/Environment/OPTION_TRUST_REMOTE_CODE": "true"},
+        model_config={"auto_map": {"AutoModel": "modeling_own.OwnModel"}},
+    )
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield LMI containers whose known config.json has an auto_map, without the option."""
+        configs = deployment.facts.model_configs
+        for resource, container in containers(deployment):
+            given = configs.get(resource.logical_id) or configs.get(resource.construct_path or "")
+            if not given or not given.get("auto_map") or container.environment is UNKNOWN:
+                continue
+            trusted = environment(container).get("OPTION_TRUST_REMOTE_CODE", "false")
+            if release(deployment, container) and str(trusted).lower() == "false":
+                message = "config.json has an auto_map and OPTION_TRUST_REMOTE_CODE is not true"
+                yield self.found(resource, f"{container.path}/Environment", message)
 
 
 def _may_be_s3_address(uri: object) -> bool:

@@ -9,6 +9,7 @@ from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.rules.common import environment, release, running, variants
 from lmi_constructs.checks.values import UNKNOWN, Number, as_number, number
 from lmi_constructs.facts.limits import limits
+from lmi_constructs.facts.options import option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,8 +21,11 @@ if TYPE_CHECKING:
 _VARIANT: Final = "Config/Properties/ProductionVariants/0"
 _HEALTH: Final = "ContainerStartupHealthCheckTimeoutInSeconds"
 _DOWNLOAD: Final = "ModelDataDownloadTimeoutInSeconds"
-_MODEL_LOADING_SECONDS: Final = 1800
-"""LMI's own default (deepjavalibrary/djl-serving: serving/docs/lmi configurations.md)."""
+_LOADING_NAMES: Final = (
+    "SAGEMAKER_STARTUP_TIMEOUT",
+    "OPTION_MODEL_LOADING_TIMEOUT",
+    "MODEL_LOADING_TIMEOUT",
+)
 
 
 class _OutOfRange(Rule):
@@ -134,7 +138,8 @@ def _loading_timeout(container: Container) -> Number | None:
     if container.environment is UNKNOWN:
         return UNKNOWN
     known = environment(container)
-    for name in ("SAGEMAKER_STARTUP_TIMEOUT", "OPTION_MODEL_LOADING_TIMEOUT"):
+    for name in _LOADING_NAMES:
         if name in known:
             return as_number(known[name])
-    return _MODEL_LOADING_SECONDS
+    fact = option("model_loading_timeout")
+    return UNKNOWN if fact is None else as_number(fact.default)

@@ -1,0 +1,200 @@
+"""Whether the model fits on the instance: the planner's findings, as rules.
+
+The one joint with [`lmi_constructs.planner`][]. The model is known by its hub id, or by the
+`config.json` that the user gives for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Final
+
+from lmi_constructs import planner as planner_room
+from lmi_constructs.checks.examples import Example
+from lmi_constructs.checks.rules.base import Rule, placed
+from lmi_constructs.checks.rules.common import environment, instance, once, release
+from lmi_constructs.checks.rules.engine import judged_runs
+from lmi_constructs.checks.values import literal
+from lmi_constructs.findings import LmiError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lmi_constructs.checks.deployment import Deployment
+    from lmi_constructs.checks.resources import Resource
+    from lmi_constructs.checks.rules.common import Running
+    from lmi_constructs.container import Verdict
+    from lmi_constructs.findings import Finding
+
+_planner: Any = planner_room
+_ENVIRONMENT: Final = "Model/Properties/PrimaryContainer/Environment"
+_TYPE: Final = "Config/Properties/ProductionVariants/0/InstanceType"
+_VLLM: Final = "https://docs.vllm.ai/en/latest/configuration/conserving_memory/"
+
+
+def _llama(**changes: object) -> dict[str, object]:
+    """Return the config.json of a dense model of eight billion parameters, changed."""
+    return {
+        "architectures": ["LlamaForCausalLM"],
+        "model_type": "llama",
+        "hidden_size": 4096,
+        "intermediate_size": 14336,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 8,
+        "num_hidden_layers": 32,
+        "max_position_embeddings": 131072,
+        "vocab_size": 128256,
+        "tie_word_embeddings": False,
+        "torch_dtype": "bfloat16",
+        **changes,
+    }
+
+
+_70B: Final = {"hidden_size": 8192, "intermediate_size": 28672, "num_hidden_layers": 80}
+_MIXTURE: Final[dict[str, object]] = {
+    "architectures": ["Qwen3MoeForCausalLM"],
+    "model_type": "qwen3_moe",
+    "num_experts": 128,
+    "num_experts_per_tok": 8,
+    "moe_intermediate_size": 768,
+    "hidden_size": 2048,
+    "head_dim": 128,
+    "num_hidden_layers": 48,
+    "num_key_value_heads": 4,
+    "quantization_config": {"quant_method": "fp8", "weight_block_size": [128, 128]},
+}
+
+
+class _OfPlan(Rule):
+    """A rule whose findings the planner makes."""
+
+    source = _VLLM
+    passing = Example(model_config=_llama())
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield what the plan of each known model on its instance says."""
+        for resource, path, findings in plans(deployment):
+            for finding in findings:
+                if finding.rule == self.id:
+                    yield placed(finding, resource, path, self.source)
+
+
+class DoesNotFit(_OfPlan):
+    """LMI050."""
+
+    id = "LMI050"
+    title = "the model does not fit on the instance"
+    why = "the engine runs out of memory at start"
+    fix = "use an instance with more memory, or quantised weights"
+    failing = Example(model_config=_llama(**_70B, num_attention_heads=64))
+
+
+class FitsBarely(_OfPlan):
+    """LMI051."""
+
+    id = "LMI051"
+    title = "the model fits only just"
+    severity = "warning"
+    why = "the engine may not start, or serves few requests at once"
+    fix = "shorten the context, or use an instance with more memory"
+    failing = Example(
+        {
+            _TYPE: "ml.g5.2xlarge",
+            f"{_ENVIRONMENT}/OPTION_TENSOR_PARALLEL_DEGREE": "1",
+            f"{_ENVIRONMENT}/OPTION_MAX_MODEL_LEN": "24576",
+        },
+        model_config=_llama(),
+    )
+
+
+class HeadsNotDivisible(_OfPlan):
+    """LMI052."""
+
+    id = "LMI052"
+    title = "the attention heads cannot be shared by the ranks"
+    why = "the engine stops at start: the number of heads is no multiple of the degree"
+    fix = "set OPTION_TENSOR_PARALLEL_DEGREE to a divisor of the number of heads"
+    source = "https://github.com/vllm-project/vllm/issues/2652"
+    failing = Example(model_config=_llama(num_attention_heads=30, num_key_value_heads=6))
+
+
+class BlocksNotDivisible(_OfPlan):
+    """LMI053."""
+
+    id = "LMI053"
+    title = "the quantised weights cannot be shared by the ranks"
+    why = "the part of one rank is no multiple of the quantisation's blocks or groups"
+    fix = "use a smaller degree, or expert parallelism"
+    source = "https://github.com/vllm-project/vllm/issues/25292"
+    failing = Example({_TYPE: "ml.g6e.12xlarge"}, model_config=_llama(**_MIXTURE))
+
+
+class ContextTooLong(_OfPlan):
+    """LMI056."""
+
+    id = "LMI056"
+    title = "the context is longer than the model's own"
+    why = "the engine refuses a context that the model was not made for"
+    fix = "set OPTION_MAX_MODEL_LEN to at most the model's own context"
+    failing = Example(model_config=_llama(max_position_embeddings=4096))
+
+
+PLAN_RULES: Final[tuple[type[_OfPlan], ...]] = (
+    DoesNotFit,
+    FitsBarely,
+    HeadsNotDivisible,
+    BlocksNotDivisible,
+    ContextTooLong,
+)
+
+
+def is_there() -> bool:
+    """Tell whether the planner is part of this installation."""
+    return hasattr(_planner, "plan")
+
+
+@once
+def plans(deployment: Deployment) -> Iterator[tuple[Resource, str, tuple[Finding, ...]]]:
+    """Return the planner's findings for each known model on each instance that runs it."""
+    for one, judged in judged_runs(deployment) if is_there() else ():
+        architecture = _architecture(deployment, one)
+        for path, name in one.variant.instance_types if architecture is not None else ():
+            kind = instance(name)
+            if kind is None:
+                continue
+            configuration = _configuration(deployment, one, judged, kind.accelerator_count)
+            planned = _planner.plan(architecture, kind.name, configuration)
+            yield one.config, path, tuple(planned.findings)
+
+
+def _architecture(deployment: Deployment, one: Running) -> Any:
+    given = _model_config(deployment, one.resource)
+    if given is None:
+        known = environment(one.container).get("HF_MODEL_ID")
+        return _planner.Architecture.known(known) if isinstance(known, str) else None
+    try:
+        return _planner.Architecture.from_config_json(given)
+    except LmiError:
+        return None
+
+
+def _model_config(deployment: Deployment, resource: Resource) -> Mapping[str, object] | None:
+    configs = deployment.facts.model_configs
+    return configs.get(resource.logical_id) or configs.get(resource.construct_path or "")
+
+
+def _configuration(deployment: Deployment, one: Running, judged: Verdict, gpus: int) -> Any:
+    container = release(deployment, one.container)
+    effective = dict(judged.effective)
+    if effective.get("tensor_parallel_degree") == "max":
+        effective["tensor_parallel_degree"] = gpus
+    effective["engine_version"] = container.engine_version if container else None
+    effective["expert_parallel"] = effective.get("enable_expert_parallel", False)
+    known = {field.name for field in fields(_planner.EngineConfiguration)}
+    return _planner.EngineConfiguration(
+        **{name: value for name, value in effective.items() if name in known and _told(value)}
+    )
+
+
+def _told(value: object) -> bool:
+    return isinstance(value, (str, bool, int, float, tuple)) and literal(value) != ""
