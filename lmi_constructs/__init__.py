@@ -60,6 +60,7 @@ _ELSEWHERE = {
     "LmiError": "lmi_constructs.findings",
     "LmiContainer": "lmi_constructs.container",
     "LmiSettings": "lmi_constructs.container",
+    "presets": "lmi_constructs.presets",
 }
 
 __getattr__, __dir__ = lazy(
@@ -67,6 +68,6 @@ __getattr__, __dir__ = lazy(
     {
         name: _ELSEWHERE.get(name, "lmi_constructs.hosting")
         for name in __all__
-        if name not in ("__version__", "presets")
+        if name != "__version__"
     },
 )

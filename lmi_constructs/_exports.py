@@ -17,13 +17,14 @@ def lazy(
 
     Args:
         package: Name of the package.
-        modules: Module that each public name comes from.
+        modules: Module that each public name comes from; a sub-package comes from itself.
     """
 
     def get(name: str) -> Any:
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(modules[name]), name)
+        module = import_module(modules[name])
+        value = module if module.__name__ == f"{package}.{name}" else getattr(module, name)
         setattr(sys.modules[package], name, value)
         return value
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from aws_cdk import aws_sagemaker as sagemaker
 
-from lmi_constructs.findings import Finding
+from lmi_constructs.hosting._alternatives import check_alternatives
 from lmi_constructs.hosting._names import check_name
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting.endpoint_base import EndpointBase, ImportedEndpoint
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from constructs import Construct
 
     from lmi_constructs.container import LmiContainer, LmiSettings
+    from lmi_constructs.hosting._resolved_variant import ResolvedVariant
     from lmi_constructs.hosting.container_image import ContainerImage
     from lmi_constructs.hosting.endpoint_features import (
         AsyncInference,
@@ -175,7 +176,7 @@ class LmiEndpoint(EndpointBase):
             "metrics": metrics,
         }
         given = [name for name, value in flat.items() if value is not None]
-        findings = _check(endpoint_config, model_data, given)
+        findings = check_alternatives(endpoint_config, model_data, given)
         report(self, [*findings, *check_name(endpoint_name, "endpoint_name", "LMI065")])
         if endpoint_config is None and model_data is not None:
             model = LmiModel(
@@ -293,11 +294,12 @@ class LmiEndpoint(EndpointBase):
         """
         from lmi_constructs.hosting.scaling import ScalableInstanceCount
 
+        variant = self.endpoint_config.variant(variant_name)
         return ScalableInstanceCount(
             self,
-            "Scaling",
+            self._id_of("Scaling", variant),
             endpoint=self,
-            variant=self.endpoint_config.variant(variant_name),
+            variant=variant,
             min_capacity=min_capacity,
             max_capacity=max_capacity,
         )
@@ -344,7 +346,7 @@ class LmiEndpoint(EndpointBase):
         instance = resolved.instance
         return EndpointAlarms(
             self,
-            "Alarms",
+            self._id_of("Alarms", resolved),
             endpoint_name=self.endpoint_name,
             variant_name=resolved.variant.variant_name,
             accelerator_count=instance.accelerator_count if instance else None,
@@ -362,34 +364,10 @@ class LmiEndpoint(EndpointBase):
             },
         )
 
+    def _id_of(self, name: str, variant: ResolvedVariant) -> str:
+        """Return the id of a variant's construct: by place, as a name is the user's."""
+        place = self.endpoint_config.variants.index(variant)
+        return name if place == 0 else f"{name}{place + 1}"
+
     def _variant_name(self, variant_name: str | None) -> str:
         return self.endpoint_config.variant(variant_name).variant.variant_name
-
-
-def _check(
-    endpoint_config: LmiEndpointConfig | None,
-    model_data: ModelData | None,
-    given: list[str],
-) -> list[Finding]:
-    findings = []
-    if endpoint_config is not None and given:
-        findings.append(
-            Finding(
-                rule="LMI068",
-                message=f"{', '.join(given)}: given beside an endpoint_config",
-                why="the configuration is complete, so that they would have no effect",
-                fix="give them to the LmiModel, LmiVariant or LmiEndpointConfig it is made of",
-                where="endpoint_config",
-            )
-        )
-    if (endpoint_config is None) == (model_data is None):
-        findings.append(
-            Finding(
-                rule="LMI068",
-                message="an endpoint takes either model_data, or an endpoint_config of your own",
-                why="there would be nothing to deploy, or two things",
-                fix="give one of the two",
-                where="endpoint_config",
-            )
-        )
-    return findings

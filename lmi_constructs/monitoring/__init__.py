@@ -1,6 +1,19 @@
 """Metrics and alarms of endpoints: they know names, not constructs."""
 
-from lmi_constructs.monitoring.alarms import EndpointAlarms
-from lmi_constructs.monitoring.metrics import endpoint_metric
+from typing import TYPE_CHECKING
+
+from lmi_constructs._exports import lazy
+
+if TYPE_CHECKING:
+    from lmi_constructs.monitoring.alarms import EndpointAlarms
+    from lmi_constructs.monitoring.metrics import endpoint_metric
 
 __all__ = ["EndpointAlarms", "endpoint_metric"]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "EndpointAlarms": "lmi_constructs.monitoring.alarms",
+        "endpoint_metric": "lmi_constructs.monitoring.metrics",
+    },
+)

@@ -142,6 +142,26 @@ def test_composes_variants_by_hand(stack: cdk.Stack, resources: Any) -> None:
     assert endpoint.metric("Invocations", variant_name="L").dimensions is not None
 
 
+def test_scales_and_watches_every_variant_by_itself(stack: cdk.Stack, resources: Any) -> None:
+    model = LmiModel(stack, "Model", model_data=DATA)
+    variants = [
+        LmiVariant(model=model, instance_type="ml.g6.12xlarge", variant_name=name)
+        for name in ("Blue", "Green")
+    ]
+    config = LmiEndpointConfig(stack, "Config", variants=variants)
+    endpoint = LmiEndpoint(stack, "Chat", endpoint_config=config)
+    for name in ("Blue", "Green"):
+        endpoint.auto_scale_instance_count(max_capacity=2, variant_name=name)
+        endpoint.add_alarms(variant_name=name, disk_utilization=None, memory_utilization=None)
+    targets = resources(stack, "AWS::ApplicationAutoScaling::ScalableTarget")
+    assert [target["ResourceId"]["Fn::Join"][1][-1] for target in targets] == [
+        "/variant/Blue",
+        "/variant/Green",
+    ]
+    alarms = resources(stack, "AWS::CloudWatch::Alarm")
+    assert [alarm["Dimensions"][1]["Value"] for alarm in alarms] == ["Blue", "Green"]
+
+
 def test_refuses_keywords_that_a_given_configuration_would_ignore(stack: cdk.Stack) -> None:
     model = LmiModel(stack, "Model", model_data=DATA)
     variant = LmiVariant(model=model, instance_type="ml.g6.12xlarge")
