@@ -73,7 +73,7 @@ import aws_cdk as cdk
 from lmi_constructs import LmiEndpoint, ModelData
 stack = cdk.Stack(cdk.App(), "S", env=cdk.Environment(account="111122223333", region="us-west-2"))
 LmiEndpoint(stack, "E", model_data=ModelData.s3_prefix("b1b", "m/"), instance_type="ml.g6.12xlarge")
-heavy = ["ec2", "kms", "lambda", "secretsmanager", "s3_assets", "cloudwatch_actions"]
+heavy = ["ec2", "kms", "lambda", "secretsmanager", "s3_assets", "cloudwatch", "sns"]
 assert not [name for name in heavy if f"aws_cdk.aws_{name}" in sys.modules], sys.modules.keys()
 """
     subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT, capture_output=True)
