@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _SUFFIXES: Final = (".json", ".yaml", ".yml", ".template")
 _LARGEST_BYTES: Final = 64 * 1024 * 1024
-_MOST_NESTED: Final = 20
+_MOST_NESTED: Final = 8
 _NESTED_STACK: Final = ".NestedStackResource"
 _Target = tuple[str | None, str | None]
 _Paths = tuple[tuple[str, str], ...]
@@ -44,7 +44,7 @@ def read_path(
             return list(_assembly(place, region, account, 0))
         return _folder(place, region, account)
     body = read_template(place)
-    nested = _nested(body, place.parent, place.name, (region, account), (), 0)
+    nested = _nested(body, place.parent, place.name, (region, account), (), (place,))
     return [TemplateSource(place.name, body, region, account, nested, file=str(place))]
 
 
@@ -139,7 +139,7 @@ def _stack(file: Path, name: str, target: _Target, paths: _Paths) -> TemplateSou
         body=body,
         region=target[0],
         account=target[1],
-        nested=_nested(body, file.parent, name, target, paths, 0),
+        nested=_nested(body, file.parent, name, target, paths, (file,)),
         construct_paths=_outside_nested_stacks(paths),
         file=str(file),
     )
@@ -155,19 +155,24 @@ def _environment(environment: object) -> tuple[str | None, str | None]:
 
 
 def _nested(
-    body: Mapping[str, Any], place: Path, parent: str, target: _Target, paths: _Paths, depth: int
+    body: Mapping[str, Any],
+    place: Path,
+    parent: str,
+    target: _Target,
+    paths: _Paths,
+    above: tuple[Path, ...],
 ) -> dict[str, TemplateSource]:
-    """Return the templates of nested stacks that lie beside the parent's."""
+    """Return the templates of nested stacks that lie beside the parent's, each but once in a line."""
     found: dict[str, TemplateSource] = {}
-    for logical_id, resource in body["Resources"].items() if depth < _MOST_NESTED else ():
+    for logical_id, resource in body["Resources"].items() if len(above) < _MOST_NESTED else ():
         if as_mapping(resource).get("Type") != "AWS::CloudFormation::Stack":
             continue
         file = _nested_file(as_mapping(resource), place)
+        if file is None or place / file in above:
+            continue
         try:
-            inner = read_template(place / file) if file else None
+            inner = read_template(place / file)
         except UnreadableError:
-            inner = None
-        if file is None or inner is None:
             continue
         name = f"{parent}/{logical_id}"
         own = _inside_nested_stack(paths, str(logical_id))
@@ -176,7 +181,7 @@ def _nested(
             body=inner,
             region=target[0],
             account=target[1],
-            nested=_nested(inner, (place / file).parent, name, target, own, depth + 1),
+            nested=_nested(inner, (place / file).parent, name, target, own, (*above, place / file)),
             construct_paths=_outside_nested_stacks(own),
             file=str(place / file),
         )
