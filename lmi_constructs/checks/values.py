@@ -69,6 +69,9 @@ class Text:
         return "".join(map(_shown, self.parts))
 
 
+_LARGEST: Final = 1e15
+"""No property of a template goes beyond; what does is taken as unknown."""
+
 String: TypeAlias = str | Text | Unknown
 Number: TypeAlias = int | float | Unknown
 Flag: TypeAlias = bool | Unknown
@@ -139,6 +142,11 @@ def shown(value: object) -> str:
     return "an unknown value" if value is UNKNOWN else str(value)
 
 
+def legible(text: str) -> str:
+    """Return a string without the lone surrogates that JSON allows and no encoding can write."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
 def as_string(value: object) -> String | None:
     """Read a string property: numbers and booleans as CloudFormation turns them into strings."""
     if value is None or isinstance(value, (str, Text)):
@@ -152,15 +160,16 @@ def as_string(value: object) -> String | None:
 
 def as_number(value: object) -> Number | None:
     """Read a number property, which may be written as a string."""
-    if value is None or number(value) is not None:
-        return value  # type: ignore[return-value]
+    if value is None:
+        return None
+    read: object = value
     if isinstance(value, str):
         try:
             read = float(value) if any(sign in value for sign in ".eEnN") else int(value)
         except ValueError:
             return UNKNOWN
-        return read if abs(read) < float("inf") else UNKNOWN
-    return UNKNOWN
+    known = number(read)
+    return known if known is not None and abs(known) < _LARGEST else UNKNOWN
 
 
 def as_flag(value: object) -> Flag | None:

@@ -6,7 +6,7 @@ import pytest
 from aws_cdk import aws_sagemaker as sagemaker
 from aws_cdk import cloudformation_include as include
 
-from lmi_constructs.checks import CheckOptions
+from lmi_constructs.checks import CheckOptions, check_path
 from lmi_constructs.checks.examples import Example
 from lmi_constructs.checks.plugin import LmiChecks, attach_to
 
@@ -153,3 +153,18 @@ def test_stages_are_checked_too(tmp_path):
     cdk.Validations.of(app).add_plugins(LmiChecks())
     raised, _ = report(app)
     assert "Prod/Llama/Template/Config" in str(raised)
+
+
+def test_files_of_a_synthesised_app_are_read_with_stages_and_paths(tmp_path):
+    app = cdk.App(outdir=str(tmp_path / "cdk.out"))
+    stage = cdk.Stage(app, "Prod")
+    stack = cdk.Stack(stage, "Llama", env=cdk.Environment(region="eu-west-1"))
+    config(cdk.NestedStack(stack, "Inner"), "Config", volume_size_in_gb=100)
+    config(stack, "Config", instance_type="ml.g5.large")
+    app.synth()
+    found = check_path(tmp_path / "cdk.out")
+    places = {(one.rule, one.construct_path) for one in found if one.severity == "error"}
+    assert places == {
+        ("LMI042", "Prod/Llama/Inner/Config"),
+        ("LMI040", "Prod/Llama/Config"),
+    }

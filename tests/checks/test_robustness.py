@@ -141,6 +141,17 @@ def test_answers_to_cycles():
     check_template(template)
 
 
+@pytest.mark.parametrize(
+    "odd", [float("nan"), float("inf"), -float("inf"), 10**400, "1e999", "\ud800", "٣", True]
+)
+@pytest.mark.parametrize("base", BASES)
+def test_answers_to_odd_values_everywhere(base, odd):
+    for path in PLACES[base]:
+        if path:
+            template = replaced(good_templates()[base], path, odd)
+            assert as_sarif(check_template(template), []).encode()
+
+
 def test_answers_to_deep_nesting():
     deep = {"Ref": "Model"}
     for _ in range(3000):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.examples import Example
-from lmi_constructs.checks.rules.base import Rule
+from lmi_constructs.checks.rules.base import Rule, placed
 from lmi_constructs.checks.rules.common import instance
 from lmi_constructs.checks.rules.engine import judged_runs
+from lmi_constructs.checks.rules.memory import plans
 from lmi_constructs.checks.values import literal
 
 if TYPE_CHECKING:
@@ -41,7 +42,15 @@ class FormatNotSupported(Rule):
     )
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
-        """Yield bf16 before compute capability 8.0, and fp8 before 8.9."""
+        """Yield bf16 before compute capability 8.0, fp8 before 8.9, and what the plan says."""
+        own = list(self._of_settings(deployment))
+        yield from own
+        for resource, path, planned in plans(deployment) if not own else ():
+            for finding in planned:
+                if finding.rule == self.id:
+                    yield placed(finding, resource, path, self.source)
+
+    def _of_settings(self, deployment: Deployment) -> Iterator[Finding]:
         for one, judged in judged_runs(deployment):
             dtype = str(judged.effective.get("dtype", "")).lower()
             quantization = str(judged.effective.get("quantization", "")).lower()

@@ -5,19 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.examples import REMOVED, Example
-from lmi_constructs.checks.resources import S3DataSource, UpdatePolicy, Vpc
+from lmi_constructs.checks.resources import UpdatePolicy, Vpc
 from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import config_of, environment, image, release, running
+from lmi_constructs.checks.rules.common import config_of, environment, release, running
 from lmi_constructs.checks.rules.permissions import FULL_ACCESS, allows, givers
+from lmi_constructs.checks.rules.targets import addresses, arns, is_open, repository_arn
 from lmi_constructs.checks.values import (
     UNKNOWN,
     String,
-    Text,
     head,
-    join,
     literal,
     shown,
-    split,
 )
 from lmi_constructs.facts.limits import limits
 
@@ -55,7 +53,6 @@ _WIDE: Final = frozenset(
     | {"s3:deleteobject*", "sagemaker:*", "iam:*", "iam:passrole"}
 )
 _OFFLINE: Final = frozenset({"HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"})
-_PUBLIC_BUCKETS: Final = ("jumpstart-cache-", "jumpstart-private-cache-", "sagemaker-sample-files")
 
 
 class NothingToDownloadFrom(Rule):
@@ -121,9 +118,9 @@ class RoleCannotRead(Rule):
         """Yield model data that the role surely cannot read."""
         for model, role in _models_with_role(deployment):
             for container in model.containers:
-                for path, address, prefix in _data(container):
-                    bucket, objects = _arns(address, prefix)
-                    if bucket is None or _is_open(deployment, bucket):
+                for path, address, prefix in addresses(container):
+                    bucket, objects = arns(address, prefix)
+                    if bucket is None or is_open(deployment, bucket):
                         continue
                     if allows(role, _READ, objects) is False:
                         message = f"{role.logical_id} does not allow {_READ} on {shown(objects)}"
@@ -157,7 +154,7 @@ class RoleCannotPull(Rule):
         """Yield images that the role surely cannot pull."""
         for model, role in _models_with_role(deployment):
             for container in model.containers:
-                arn = _repository(container)
+                arn = repository_arn(container)
                 if arn is not None and allows(role, _PULL, arn) is False:
                     message = f"{role.logical_id} does not allow {_PULL} on {shown(arn)}"
                     yield self.found(model, f"{container.path}/Image", message)
@@ -182,8 +179,8 @@ class ModelBeforePolicy(Rule):
         for model, role in _models_with_role(deployment):
             late = None
             for container in model.containers:
-                needs = [(_PULL, _repository(container))]
-                needs += [(_READ, _arns(uri, prefix)[1]) for _, uri, prefix in _data(container)]
+                needs = [(_PULL, repository_arn(container))]
+                needs += [(_READ, arns(uri, prefix)[1]) for _, uri, prefix in addresses(container)]
                 for action, arn in needs:
                     late = late or _too_late(deployment, model, role, action, arn)
             if late is not None:
@@ -361,8 +358,8 @@ class RoleCannotWrite(Rule):
             models = [deployment.model(variant.model) for variant in config.variants]
             roles = [deployment.role(model.role) for model in models if model]
             for path, address in config.output_paths:
-                bucket, objects = _arns(address, True)
-                if bucket is None or _is_open(deployment, bucket):
+                bucket, objects = arns(address, True)
+                if bucket is None or is_open(deployment, bucket):
                     continue
                 for role in roles:
                     if role and allows(role, "s3:PutObject", objects) is False:
@@ -377,48 +374,6 @@ def _models_with_role(deployment: Deployment) -> Iterator[tuple[Model, Role]]:
         role = deployment.role(model.role)
         if role is not None:
             yield model, role
-
-
-def _data(container: Container) -> Iterator[tuple[str, String, bool]]:
-    """Yield the S3 addresses of a container, and whether each is a prefix."""
-    if container.model_data_url is not None:
-        yield f"{container.path}/ModelDataUrl", container.model_data_url, False
-    source = container.s3_data_source
-    if isinstance(source, S3DataSource) and source.uri is not None:
-        yield f"{source.path}/S3Uri", source.uri, source.data_type != "S3Object"
-
-
-def _arns(address: String, prefix: bool) -> tuple[String | None, String]:
-    """Return the ARN of a bucket, and one of an object under the address."""
-    fields = split(address, "/")
-    if fields is None or fields[0] != "s3:" or len(fields) < 3 or fields[1] != "":
-        return None, UNKNOWN
-    bucket = join(["arn:aws:s3:::", fields[2]])
-    key = [field for field in fields[3:] if field != ""]
-    objects = [*key, "model.safetensors"] if prefix else key
-    return bucket, join([bucket, *(piece for field in objects for piece in ("/", field))])
-
-
-def _repository(container: Container) -> String | None:
-    parts = image(container)
-    if parts is None:
-        return None
-    where: list[object] = ["arn:aws:ecr:", parts.region, ":", parts.account]
-    return join([*where, ":repository/", parts.repository])
-
-
-def _is_open(deployment: Deployment, bucket: String) -> bool:
-    """Tell whether others than the role's policies may give rights to a bucket."""
-    name = split(bucket, ":::")
-    if name is None or len(name) != 2:
-        return True
-    if head(name[1]).startswith(_PUBLIC_BUCKETS):
-        return True
-    reference = name[1].reference if isinstance(name[1], Text) else None
-    key = (reference.template, reference.name) if reference else ("", shown(name[1]))
-    return key in deployment.shared_buckets or shown(name[1]) in {
-        name for _, name in deployment.shared_buckets
-    }
 
 
 def _too_late(

@@ -19,6 +19,7 @@ from lmi_constructs.checks.values import (
     as_sequence,
     as_string,
     join,
+    legible,
     literal,
 )
 from lmi_constructs.facts.registries import registries
@@ -141,7 +142,7 @@ class Evaluator:
                 return intrinsic(self, node[function])
         if any(isinstance(key, str) and key.startswith("Fn::") for key in node):
             return UNKNOWN
-        values = {str(key): self._value(item) for key, item in node.items()}
+        values = {legible(str(key)): self._value(item) for key, item in node.items()}
         return {key: item for key, item in values.items() if item is not _ABSENT}
 
     def _ref(self, name: object) -> Any:
@@ -333,6 +334,7 @@ _INTRINSICS: Final[Mapping[str, Callable[[Evaluator, object], Any]]] = {
 
 def _dynamic(text: str) -> String:
     """Return a string with dynamic references and unresolved tokens as unknown parts."""
+    text = legible(text)
     if "{{resolve:" not in text and "${Token[" not in text:
         return text
     parts: list[object] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,7 +15,10 @@ if TYPE_CHECKING:
 
 _SUFFIXES: Final = (".json", ".yaml", ".yml", ".template")
 _LARGEST_BYTES: Final = 64 * 1024 * 1024
-_MOST_NESTED: Final = 20
+_MOST_NESTED: Final = 8
+_NESTED_STACK: Final = ".NestedStackResource"
+_Target = tuple[str | None, str | None]
+_Paths = tuple[tuple[str, str], ...]
 
 
 class UnreadableError(Exception):
@@ -40,7 +44,7 @@ def read_path(
             return list(_assembly(place, region, account, 0))
         return _folder(place, region, account)
     body = read_template(place)
-    nested = _nested(body, place.parent, place.name, region, account, 0)
+    nested = _nested(body, place.parent, place.name, (region, account), (), (place,))
     return [TemplateSource(place.name, body, region, account, nested, file=str(place))]
 
 
@@ -59,16 +63,7 @@ def read_stack(
         UnreadableError: If the template cannot be read.
     """
     place = Path(path)
-    body = read_template(place)
-    return TemplateSource(
-        name=name,
-        body=body,
-        region=region,
-        account=account,
-        nested=_nested(body, place.parent, name, region, account, 0),
-        construct_paths=_construct_paths_beside(place),
-        file=str(place),
-    )
+    return _stack(place, name, (region, account), _construct_paths_beside(place))
 
 
 def read_template(path: Path) -> Mapping[str, Any]:
@@ -133,16 +128,21 @@ def _assembly(
         elif kind == "aws:cloudformation:stack" and file:
             own_account, own_region = _environment(as_mapping(artifact).get("environment"))
             own_region, own_account = own_region or region, own_account or account
-            body = read_template(place / file)
-            yield TemplateSource(
-                name=name,
-                body=body,
-                region=own_region,
-                account=own_account,
-                nested=_nested(body, place, name, own_region, own_account, 0),
-                construct_paths=_construct_paths(as_mapping(artifact), place),
-                file=str(place / file),
-            )
+            paths = _construct_paths(as_mapping(artifact), place)
+            yield _stack(place / file, name, (own_region, own_account), paths)
+
+
+def _stack(file: Path, name: str, target: _Target, paths: _Paths) -> TemplateSource:
+    body = read_template(file)
+    return TemplateSource(
+        name=name,
+        body=body,
+        region=target[0],
+        account=target[1],
+        nested=_nested(body, file.parent, name, target, paths, (file,)),
+        construct_paths=_outside_nested_stacks(paths),
+        file=str(file),
+    )
 
 
 def _environment(environment: object) -> tuple[str | None, str | None]:
@@ -158,54 +158,93 @@ def _nested(
     body: Mapping[str, Any],
     place: Path,
     parent: str,
-    region: str | None,
-    account: str | None,
-    depth: int,
+    target: _Target,
+    paths: _Paths,
+    above: tuple[Path, ...],
 ) -> dict[str, TemplateSource]:
-    """Return the templates of nested stacks that lie beside the parent's."""
+    """Return the templates of nested stacks that lie beside the parent's, each but once in a line."""
     found: dict[str, TemplateSource] = {}
-    for logical_id, resource in body["Resources"].items() if depth < _MOST_NESTED else ():
+    for logical_id, resource in body["Resources"].items() if len(above) < _MOST_NESTED else ():
         if as_mapping(resource).get("Type") != "AWS::CloudFormation::Stack":
             continue
-        metadata = as_mapping(as_mapping(resource).get("Metadata"))
-        properties = as_mapping(as_mapping(resource).get("Properties"))
-        file = literal(metadata.get("aws:asset:path")) or literal(properties.get("TemplateURL"))
-        if not file or "://" in file or not (place / file).is_file():
+        file = _nested_file(as_mapping(resource), place)
+        if file is None or place / file in above:
             continue
         try:
             inner = read_template(place / file)
         except UnreadableError:
             continue
         name = f"{parent}/{logical_id}"
-        below = _nested(inner, (place / file).parent, name, region, account, depth + 1)
+        own = _inside_nested_stack(paths, str(logical_id))
         found[logical_id] = TemplateSource(
-            name, inner, region, account, below, file=str(place / file)
+            name=name,
+            body=inner,
+            region=target[0],
+            account=target[1],
+            nested=_nested(inner, (place / file).parent, name, target, own, (*above, place / file)),
+            construct_paths=_outside_nested_stacks(own),
+            file=str(place / file),
         )
     return found
 
 
-def _construct_paths_beside(template: Path) -> dict[str, str]:
+def _nested_file(resource: Mapping[str, Any], place: Path) -> str | None:
+    """Return the file of a nested stack: as CDK wrote it down, by its URL, or by its hash in that."""
+    url = as_mapping(resource.get("Properties")).get("TemplateURL")
+    file = literal(as_mapping(resource.get("Metadata")).get("aws:asset:path")) or literal(url)
+    if file is None:
+        hashes = re.findall(r"[0-9a-f]{64}", json.dumps(url, default=str))
+        file = _asset(place, hashes[0]) if hashes else None
+    known = file is not None and "://" not in file and "\x00" not in file
+    return file if file is not None and known and (place / file).is_file() else None
+
+
+def _asset(place: Path, fingerprint: str) -> str | None:
+    """Return the file of an asset of the assembly."""
+    for manifest in place.glob("*.assets.json"):
+        asset = as_mapping(as_mapping(as_mapping(_parse(manifest)).get("files")).get(fingerprint))
+        path = literal(as_mapping(asset.get("source")).get("path"))
+        if path:
+            return path
+    return None
+
+
+def _construct_paths_beside(template: Path) -> _Paths:
     """Return construct paths from the manifest of the assembly that a template is in."""
     manifest = template.parent / "manifest.json"
     if not manifest.is_file():
-        return {}
+        return ()
     for artifact in as_mapping(as_mapping(_parse(manifest)).get("artifacts")).values():
         properties = as_mapping(as_mapping(artifact).get("properties"))
         if properties.get("templateFile") == template.name:
             return _construct_paths(artifact, template.parent)
-    return {}
+    return ()
 
 
-def _construct_paths(artifact: Mapping[str, Any], place: Path) -> dict[str, str]:
-    """Return construct paths by logical id from the metadata of a stack's artifact."""
-    paths: dict[str, str] = {}
+def _construct_paths(artifact: Mapping[str, Any], place: Path) -> _Paths:
+    """Return logical ids and construct paths from the metadata of a stack and its nested ones."""
     metadata = dict(as_mapping(artifact.get("metadata")))
     beside = literal(artifact.get("additionalMetadataFile"))
     if beside and (place / beside).is_file():
         metadata.update(as_mapping(_parse(place / beside)))
-    for path, entries in metadata.items():
-        for entry in as_sequence(entries):
-            logical_id = as_mapping(entry).get("data")
-            if as_mapping(entry).get("type") == "aws:cdk:logicalId" and literal(logical_id):
-                paths[str(logical_id)] = path.lstrip("/")
-    return paths
+    return tuple(
+        (str(as_mapping(entry).get("data")), path.lstrip("/"))
+        for path, entries in metadata.items()
+        for entry in as_sequence(entries)
+        if as_mapping(entry).get("type") == "aws:cdk:logicalId"
+    )
+
+
+def _outside_nested_stacks(paths: _Paths) -> dict[str, str]:
+    inner = tuple(_below(path) for _, path in paths if path.endswith(_NESTED_STACK))
+    return {name: path for name, path in paths if not path.startswith(inner)}
+
+
+def _inside_nested_stack(paths: _Paths, logical_id: str) -> _Paths:
+    stacks = [path for name, path in paths if name == logical_id and path.endswith(_NESTED_STACK)]
+    return tuple(row for row in paths if row[1].startswith(_below(stacks[0]))) if stacks else ()
+
+
+def _below(nested_stack: str) -> str:
+    """Return the beginning of what stands in a nested stack, from the path of its resource."""
+    return nested_stack.rsplit("/", 1)[0].removesuffix(".NestedStack") + "/"

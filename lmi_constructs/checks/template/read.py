@@ -20,7 +20,7 @@ from lmi_constructs.checks.resources import (
 )
 from lmi_constructs.checks.template import autoscaling, hosting, identity
 from lmi_constructs.checks.template.evaluate import Evaluator
-from lmi_constructs.checks.values import UNKNOWN, as_mapping, as_sequence, literal
+from lmi_constructs.checks.values import UNKNOWN, as_mapping, as_sequence, legible, literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -155,7 +155,12 @@ def _context(
     written = as_mapping(resource.get("Metadata")).get("aws:cdk:path")
     path = literal(written) or source.construct_paths.get(logical_id)
     return hosting.Context(
-        evaluator.name, logical_id, path, evaluator.region, references, "Condition" in resource
+        evaluator.name,
+        legible(logical_id),
+        path,
+        evaluator.region,
+        references,
+        "Condition" in resource,
     )
 
 

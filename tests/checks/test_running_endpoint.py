@@ -1,0 +1,101 @@
+import json
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+from click.testing import CliRunner
+
+from lmi_constructs.checks.examples import good_templates
+from lmi_constructs.cli.check import check
+
+GOOD = good_templates()["endpoint"]["Resources"]
+
+
+class SageMaker:
+    """Answers the describing calls for one endpoint; any other call fails the test."""
+
+    def __init__(self, variant):
+        self.variant = variant
+
+    def describe_endpoint(self, *, EndpointName):
+        if EndpointName != "llama":
+            answer = {"Error": {"Code": "ValidationException", "Message": "Could not find it"}}
+            raise ClientError(answer, "DescribeEndpoint")
+        return {"EndpointName": "llama", "EndpointConfigName": "llama-config-1"}
+
+    def describe_endpoint_config(self, *, EndpointConfigName):
+        assert EndpointConfigName == "llama-config-1"
+        return {"EndpointConfigName": EndpointConfigName, "ProductionVariants": [self.variant]}
+
+    def describe_model(self, *, ModelName):
+        assert ModelName == "llama-model-1"
+        role = "arn:aws:iam::111122223333:role/serve"
+        return {**GOOD["Model"]["Properties"], "ModelName": ModelName, "ExecutionRoleArn": role}
+
+    def get_paginator(self, name):
+        assert name == "list_inference_components"
+        return Pages({"InferenceComponents": []})
+
+
+class AutoScaling:
+    def get_paginator(self, name):
+        assert name == "describe_scalable_targets"
+        target = {
+            "ServiceNamespace": "sagemaker",
+            "ResourceId": "endpoint/llama/variant/AllTraffic",
+            "ScalableDimension": "sagemaker:variant:DesiredInstanceCount",
+            "MinCapacity": 1,
+            "MaxCapacity": 4,
+        }
+        return Pages({"ScalableTargets": [target]})
+
+
+class Pages:
+    def __init__(self, page):
+        self.page = page
+
+    def paginate(self, **_):
+        return [self.page]
+
+
+@pytest.fixture
+def account(monkeypatch):
+    def with_variant(**changes):
+        variant = {**GOOD["Config"]["Properties"]["ProductionVariants"][0], **changes}
+        variant["ModelName"] = "llama-model-1"
+        clients = {"sagemaker": SageMaker(variant), "application-autoscaling": AutoScaling()}
+
+        class Session:
+            region_name = "us-east-1"
+
+            def __init__(self, region_name=None):
+                self.client = clients.get
+
+        monkeypatch.setattr(boto3, "Session", Session)
+
+    return with_variant
+
+
+def run(*arguments):
+    return CliRunner().invoke(check, [*arguments, "--format", "json"])
+
+
+def test_finds_nothing_on_a_good_endpoint(account):
+    account()
+    result = run("--endpoint", "llama")
+    assert json.loads(result.output) == {"findings": []}
+    assert result.exit_code == 0
+
+
+def test_finds_the_faults_of_a_running_endpoint(account):
+    account(InstanceType="ml.g5.2xlarge")
+    result = run("--endpoint", "llama")
+    assert [one["rule"] for one in json.loads(result.output)["findings"]] == ["LMI055"]
+    assert result.exit_code == 1
+
+
+def test_says_that_an_endpoint_cannot_be_read(account):
+    account()
+    result = run("--endpoint", "other")
+    assert result.exit_code == 2
+    assert "Could not find it" in result.output
