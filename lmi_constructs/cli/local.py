@@ -31,9 +31,8 @@ def local(port: int, engine: str | None, region: str) -> None:
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopped.set())
-    aws = LocalAws(port, engine=engine, region=region)
     try:
-        aws.start()
+        aws = LocalAws(port, engine=engine, region=region).start()
     except LocalAwsError as error:
         raise click.ClickException(str(error)) from error
     try:

@@ -10,9 +10,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lmi_constructs.local.cdk import CdkCli, CdkError, CdkResult
+    from lmi_constructs.local.cdk import CdkCli, CdkResult
     from lmi_constructs.local.engines import Engine, ForwardingEngine, StubEngine
-    from lmi_constructs.local.server import LocalAws, LocalAwsError
+    from lmi_constructs.local.errors import CdkError, LocalAwsError
+    from lmi_constructs.local.server import LocalAws
 
 __all__ = [
     "CdkCli",
@@ -27,12 +28,12 @@ __all__ = [
 
 _MODULES = {
     "CdkCli": "cdk",
-    "CdkError": "cdk",
+    "CdkError": "errors",
     "CdkResult": "cdk",
     "Engine": "engines",
     "ForwardingEngine": "engines",
     "LocalAws": "server",
-    "LocalAwsError": "server",
+    "LocalAwsError": "errors",
     "StubEngine": "engines",
 }
 

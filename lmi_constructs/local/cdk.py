@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lmi_constructs.local.errors import CdkError
+
 if TYPE_CHECKING:
     from lmi_constructs.local.server import LocalAws
 
@@ -33,10 +35,6 @@ QUIET_ENVIRONMENT = {
     "CDK_DISABLE_CLI_TELEMETRY": "true",
 }
 """Variables of npm, jsii and the CDK CLI that keep their own concerns out of the output."""
-
-
-class CdkError(RuntimeError):
-    """A command of the CDK CLI failed; the message holds what it printed."""
 
 
 @dataclass(frozen=True)

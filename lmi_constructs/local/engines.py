@@ -13,6 +13,8 @@ import urllib.request
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from lmi_constructs.local.errors import LocalAwsError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -68,10 +70,18 @@ class ForwardingEngine:
 
     Args:
         url: Address of the server, such as `http://127.0.0.1:8080`.
-        timeout_seconds: How long to wait for the server.
+        timeout_seconds: How long to wait for the server; by default as long as InvokeEndpoint does.
+
+    Raises:
+        LocalAwsError: If the address is none.
     """
 
     def __init__(self, url: str, *, timeout_seconds: float = 60) -> None:
+        if not url.startswith(("http://", "https://")):
+            raise LocalAwsError(
+                f"the engine {url!r} is no address of a server; write one such as "
+                "http://127.0.0.1:8080"
+            )
         self._url = f"{url.rstrip('/')}/invocations"
         self._timeout_seconds = timeout_seconds
 

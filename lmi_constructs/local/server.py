@@ -14,6 +14,7 @@ from moto.moto_server.threaded_moto_server import ThreadedMotoServer
 
 from lmi_constructs.local import clients
 from lmi_constructs.local.engines import Engine, ForwardingEngine, StubEngine
+from lmi_constructs.local.errors import LocalAwsError
 from lmi_constructs.local.extensions import extensions
 
 if TYPE_CHECKING:
@@ -28,10 +29,6 @@ ADDRESS = "127.0.0.1"
 
 _running = threading.Lock()
 """moto keeps its state in the process: one local AWS at a time."""
-
-
-class LocalAwsError(RuntimeError):
-    """The local AWS cannot be started; the message says what to do."""
 
 
 class LocalAws:

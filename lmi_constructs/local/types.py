@@ -11,11 +11,43 @@ from typing import Any
 from lmi_constructs.local.resources import ApiResource, Properties, ResourceFailure, text_of
 
 
-class Model(ApiResource):
+class HostingResource(ApiResource):
+    """A resource of SageMaker, whose tags change in place whatever else does."""
+
+    service = "sagemaker"
+
+    @classmethod
+    def update_from_cloudformation_json(
+        cls,
+        original_resource: Any,
+        new_resource_name: str,
+        cloudformation_json: dict[str, Any],
+        account_id: str,
+        region_name: str,
+    ) -> ApiResource:
+        """Change the resource in place, and then its tags.
+
+        Raises:
+            ResourceFailure: If the API refuses it.
+        """
+        updated = super().update_from_cloudformation_json(
+            original_resource, new_resource_name, cloudformation_json, account_id, region_name
+        )
+        old, new = _tags(original_resource.properties), _tags(updated.properties)
+        arn = {"ResourceArn": updated.physical_resource_id}
+        outdated = [key for key, value in old.items() if new.get(key) != value]
+        added = [{"Key": key, "Value": new[key]} for key in new if new[key] != old.get(key)]
+        if outdated:
+            cls.call("DeleteTags", {**arn, "TagKeys": outdated}, region_name)
+        if added:
+            cls.call("AddTags", {**arn, "Tags": added}, region_name)
+        return updated
+
+
+class Model(HostingResource):
     """`AWS::SageMaker::Model`."""
 
     cfn_type = "AWS::SageMaker::Model"
-    service = "sagemaker"
     create_operation = "CreateModel"
     delete_operation = "DeleteModel"
     identifiers = ("ModelName",)
@@ -24,11 +56,10 @@ class Model(ApiResource):
     attributes = {"ModelName": "ModelName", "ModelArn": "ModelArn"}  # noqa: RUF012
 
 
-class EndpointConfig(ApiResource):
+class EndpointConfig(HostingResource):
     """`AWS::SageMaker::EndpointConfig`."""
 
     cfn_type = "AWS::SageMaker::EndpointConfig"
-    service = "sagemaker"
     create_operation = "CreateEndpointConfig"
     delete_operation = "DeleteEndpointConfig"
     identifiers = ("EndpointConfigName",)
@@ -40,11 +71,10 @@ class EndpointConfig(ApiResource):
     }
 
 
-class Endpoint(ApiResource):
+class Endpoint(HostingResource):
     """`AWS::SageMaker::Endpoint`, updated in place."""
 
     cfn_type = "AWS::SageMaker::Endpoint"
-    service = "sagemaker"
     create_operation = "CreateEndpoint"
     update_operation = "UpdateEndpoint"
     delete_operation = "DeleteEndpoint"
@@ -61,7 +91,7 @@ class Endpoint(ApiResource):
         return {name: item for name, item in properties.items() if name != "Tags"}
 
 
-class InferenceComponent(ApiResource):
+class InferenceComponent(HostingResource):
     """`AWS::SageMaker::InferenceComponent`, updated in place.
 
     The schema declares no create-only property, but UpdateInferenceComponent knows neither an
@@ -69,7 +99,6 @@ class InferenceComponent(ApiResource):
     """
 
     cfn_type = "AWS::SageMaker::InferenceComponent"
-    service = "sagemaker"
     create_operation = "CreateInferenceComponent"
     update_operation = "UpdateInferenceComponent"
     delete_operation = "DeleteInferenceComponent"
@@ -229,9 +258,11 @@ class TopicPolicy(ApiResource):
     service = "sns"
     create_operation = "SetTopicAttributes"
     update_operation = "SetTopicAttributes"
-    delete_operation = "GetTopicAttributes"
     identifiers = ("TopicArn",)
     ref = "TopicArn"
+
+    def delete(self, account_id: str, region_name: str) -> None:
+        """Leave the policy: a topic always has one, and it goes with its topic."""
 
     @classmethod
     def create_request(cls, properties: Properties) -> Properties:
@@ -271,6 +302,10 @@ def _without_conditional_denials(document: Any) -> Any:
         if not (statement.get("Effect") == "Deny" and "Condition" in statement)
     ]
     return {**document, "Statement": kept}
+
+
+def _tags(properties: Properties) -> dict[str, str]:
+    return {tag["Key"]: tag["Value"] for tag in properties.get("Tags", [])}
 
 
 TYPES: tuple[type[ApiResource], ...] = (

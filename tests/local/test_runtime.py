@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from botocore.exceptions import ClientError
 
+from lmi_constructs.local import LocalAwsError
 from lmi_constructs.local.engines import ForwardingEngine, Invocation, StubEngine
 
 if TYPE_CHECKING:
@@ -223,6 +224,11 @@ def test_a_server_that_is_not_there_is_named() -> None:
     reply = ForwardingEngine("http://127.0.0.1:9/").invoke(Invocation(b"{}", {}, "chat", "x"))
     assert reply.status == 503
     assert b"cannot be reached at http://127.0.0.1:9/invocations" in reply.read()
+
+
+def test_an_engine_that_is_no_address_is_refused() -> None:
+    with pytest.raises(LocalAwsError, match="'localhost:8080' is no address of a server"):
+        ForwardingEngine("localhost:8080")
 
 
 def test_the_stub_answers_the_same_words_twice() -> None:

@@ -426,3 +426,15 @@ def test_topics_with_policy_and_subscription_come_and_go(stack: Any) -> None:
     assert len(sns.list_subscriptions()["Subscriptions"]) == 1
     stack.cloudformation.delete_stack(StackName="S")
     assert sns.list_subscriptions()["Subscriptions"] == sns.list_topics()["Topics"] == []
+
+
+def test_tags_change_in_place(stack: Any, template: dict[str, Any]) -> None:
+    properties = template["Resources"]["Model"]["Properties"]
+    properties["Tags"] = [{"Key": "team", "Value": "a"}, {"Key": "old", "Value": "x"}]
+    stack.create(template)
+    before = stack.inventory()
+    properties["Tags"] = [{"Key": "team", "Value": "b"}, {"Key": "stage", "Value": "dev"}]
+    assert stack.update(template) == "UPDATE_COMPLETE"
+    assert stack.inventory() == before
+    found = stack.aws.client("sagemaker").list_tags(ResourceArn=stack.outputs["ModelRef"])
+    assert {tag["Key"]: tag["Value"] for tag in found["Tags"]} == {"team": "b", "stage": "dev"}
