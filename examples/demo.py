@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lmi_constructs.findings import LmiError
-from lmi_constructs.local import CdkCli, LocalAws
+from lmi_constructs.local import CdkCli, LocalAws, LocalAwsError
 
 ROOT = Path(__file__).parent.parent
 STACK = "GptOss120B"
@@ -43,7 +43,7 @@ def main() -> int:
     except KeyboardInterrupt:
         console.print("\n[yellow]stopped; the local AWS is gone and nothing is left running[/]")
         return 130
-    except (DemoError, LmiError) as error:
+    except (DemoError, LmiError, LocalAwsError) as error:
         console.print(f"\n[red bold]failed:[/] {error}", soft_wrap=True)
         return 1
     console.print(f"\n[green bold]Done[/] in {time.monotonic() - started:.0f} s.")
