@@ -75,12 +75,3 @@ def bridge_calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(_NodeProcess, "send", counting)
     return sent
-
-
-@pytest.fixture
-def planner() -> None:
-    """Skip what needs the planner until it is there."""
-    import lmi_constructs.planner
-
-    if not hasattr(lmi_constructs.planner, "plan"):
-        pytest.skip("the planner is not there yet")

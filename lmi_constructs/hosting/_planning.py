@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from lmi_constructs.container import verdict
 from lmi_constructs.facts import instance_types
 from lmi_constructs.hosting._tokens import is_token
+from lmi_constructs.planner import Architecture, EngineConfiguration, plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lmi_constructs.container import LmiContainer, Verdict
     from lmi_constructs.hosting.model_data import BoundModelData
-    from lmi_constructs.planner import Architecture, EngineConfiguration, Plan
+    from lmi_constructs.planner import Plan
 
 _DEFAULT_LOADING_TIMEOUT_SECONDS = 1200
 """MODEL_LOADING_TIMEOUT of every image from 0.27 to 0.36 (djl-serving branches *-dlc)."""
@@ -50,38 +50,16 @@ def plan_memory(
     container: LmiContainer | None,
 ) -> Plan | None:
     """Return the memory plan of a model on an instance; `None` if one of them is not known."""
-    try:
-        from lmi_constructs.planner import Architecture, plan
-    except ImportError:  # until the planner is there
-        return None
-
     known = Architecture.known(architecture) if isinstance(architecture, str) else architecture
     instance = instance_types().get(instance_type or "")
     if known is None or instance is None or judged is None or container is None:
         return None
-    return plan(known, instance.name, _engine_configuration(judged, container, instance.name))
-
-
-def _engine_configuration(
-    judged: Verdict, container: LmiContainer, instance_type: str
-) -> EngineConfiguration:
-    from lmi_constructs.planner import EngineConfiguration
-
-    effective = dict(judged.effective)
-    if effective.get("tensor_parallel_degree") == "max":
-        instance = instance_types()[instance_type]
-        effective["tensor_parallel_degree"] = instance.accelerator_count
-    if "enable_expert_parallel" in effective:
-        effective["expert_parallel"] = effective["enable_expert_parallel"]
-    effective["engine_version"] = container.engine_version
-    understood = {field.name for field in fields(EngineConfiguration)}
-    return EngineConfiguration(
-        **{
-            name: value
-            for name, value in effective.items()
-            if name in understood and not is_token(value)
-        }
+    configuration = EngineConfiguration.from_effective(
+        judged.effective,
+        accelerator_count=instance.accelerator_count,
+        engine_version=container.engine_version,
     )
+    return plan(known, instance.name, configuration)
 
 
 def loading_timeout_seconds(environment: Mapping[str, str]) -> int | None:

@@ -43,8 +43,7 @@ def startup_timeout_seconds(
     if transfer is None:
         return LONGEST_SECONDS
     reading = transfer * (2 if container_downloads else 1)
-    expected = getattr(plan, "expected_start_seconds", None) or 0
-    wanted = max(_LEAST_STARTUP_SECONDS, reading, 2 * expected, loading_timeout_seconds or 0)
+    wanted = max(_LEAST_STARTUP_SECONDS, reading, loading_timeout_seconds or 0)
     return _within_range(wanted)
 
 

@@ -200,10 +200,7 @@ class ScalableInstanceCount(Construct):
         """Return the pause after adding instances: what was said, else what starting takes."""
         if given is not None:
             return int(given.to_seconds())
-        plan = self._variant.plan
-        expected = None if plan is None else plan.expected_start_seconds
-        start = expected or self._variant.startup_seconds or 0
-        return max(_SHORTEST_COOLDOWN_SECONDS, math.ceil(start))
+        return max(_SHORTEST_COOLDOWN_SECONDS, self._variant.startup_seconds or 0)
 
     def _check_policy(
         self, metric: str, target: float | None, concurrency: int | None

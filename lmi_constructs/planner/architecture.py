@@ -70,6 +70,7 @@ class Architecture:
         tied_embeddings: Whether input and output share one embedding.
         gated_mlp: Whether the feed-forward layer has three matrices rather than two.
         max_context: Longest context in tokens that the model was made for, if known.
+        max_context_is_inferred: Whether that length was derived rather than read.
         weight_bytes: Bytes of an unquantised weight of the checkpoint.
         experts: Mixture of experts, if it has one.
         latent: Latent attention, if it has one.
@@ -93,6 +94,7 @@ class Architecture:
     tied_embeddings: bool = False
     gated_mlp: bool = True
     max_context: int | None = None
+    max_context_is_inferred: bool = False
     weight_bytes: int = _SIXTEEN_BIT
     experts: Experts | None = None
     latent: LatentAttention | None = None
@@ -181,6 +183,9 @@ def _read(config: Mapping[str, Any], name: str | None) -> Architecture:
         tied_embeddings=bool(tied) if tied is not None else False,
         gated_mlp=gated,
         max_context=_whole(body, "max_position_embeddings", "n_positions") or None,
+        max_context_is_inferred=any(
+            str(field).startswith(("max_position", "all")) for field in body.get("inferred") or []
+        ),
         weight_bytes=_BYTES.get(str(body.get("torch_dtype") or body.get("dtype")), _SIXTEEN_BIT),
         experts=_experts(body, layers, intermediate),
         latent=_latent(body),

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _V1_SINCE = (0, 8, 0)
 _LATENT_SINCE = (0, 7, 0)
@@ -38,6 +42,8 @@ class EngineConfiguration:
         max_lora_rank: Largest rank of an adapter.
         cpu_offload_gib: GiB of weights kept in host memory; the planner abstains if above zero.
         speculative: Whether speculative decoding is on; the planner abstains if it is.
+        extends_context: Whether the model's configuration is overridden, so that its own longest
+            context may not hold.
         engine_version: Version of vLLM as numbers, if known.
         legacy_engine: Whether the engine is V0. Default: by version, V1 if that is unknown.
         sequence_length: `max_model_len`, or the model's own; filled in by the plan.
@@ -64,11 +70,44 @@ class EngineConfiguration:
     max_lora_rank: int = 16
     cpu_offload_gib: float = 0.0
     speculative: bool = False
+    extends_context: bool = False
     engine_version: tuple[int, ...] | None = None
     legacy_engine: bool | None = None
     sequence_length: int = 0
     large_card: bool = False
     latent_attention: bool = False
+
+    @classmethod
+    def from_effective(
+        cls,
+        effective: Mapping[str, Any],
+        *,
+        accelerator_count: int,
+        engine_version: tuple[int, ...] | None,
+    ) -> EngineConfiguration:
+        """Return the configuration that a container hands to its engine.
+
+        Args:
+            effective: The engine's settings by their names, as a verdict gives them. What is absent
+                or not known yet has the engine's own default.
+            accelerator_count: Accelerators of the instance, for a degree of `max`.
+            engine_version: Version of the engine, if known.
+        """
+        degree = effective.get("tensor_parallel_degree")
+        given = {
+            name: effective[name]
+            for name, kind in _READ_FROM_EFFECTIVE.items()
+            if _is_known(effective.get(name), kind)
+        }
+        return cls(
+            tensor_parallel_degree=degree if isinstance(degree, int) else accelerator_count,
+            expert_parallel=effective.get("enable_expert_parallel") is True,
+            cpu_offload_gib=float(effective.get("cpu_offload_gb") or 0),
+            speculative=bool(effective.get("speculative_config")),
+            extends_context=bool(effective.get("hf_overrides") or effective.get("rope_scaling")),
+            engine_version=engine_version,
+            **given,
+        )
 
     @property
     def is_legacy(self) -> bool:
@@ -125,6 +164,32 @@ class EngineConfiguration:
         if self.is_legacy:
             return 2048 if self.chunks_prefill else max(self.sequence_length, 2048)
         return 8192 if self.large_card else 2048
+
+
+_READ_FROM_EFFECTIVE: dict[str, type | tuple[type, ...]] = {
+    "max_model_len": int,
+    "max_num_seqs": int,
+    "max_num_batched_tokens": int,
+    "gpu_memory_utilization": (int, float),
+    "dtype": str,
+    "quantization": str,
+    "kv_cache_dtype": str,
+    "block_size": int,
+    "enforce_eager": bool,
+    "enable_chunked_prefill": bool,
+    "enable_lora": bool,
+    "max_loras": int,
+    "max_lora_rank": int,
+}
+
+
+def _is_known(value: object, kind: type | tuple[type, ...]) -> bool:
+    """Whether a setting has a value that can be planned with, rather than `auto` or a token."""
+    if isinstance(value, bool) or kind is bool:
+        return isinstance(value, bool) and kind is bool
+    if isinstance(value, str):
+        return kind is str and "${" not in value
+    return isinstance(value, kind) and value > 0  # type: ignore[operator]
 
 
 def is_large_card(total_gib: float, accelerator: str) -> bool:

@@ -141,13 +141,14 @@ def _capability(
 
 def _context(architecture: Architecture, config: EngineConfiguration) -> Iterator[Finding]:
     longest, wanted = architecture.max_context, config.max_model_len
-    if longest is not None and wanted is not None and wanted > longest:
-        yield Finding(
-            rule="LMI056",
-            message=f"max_model_len={wanted} is above the model's own {longest} tokens",
-            why="the engine refuses it unless the model's configuration scales its positions",
-            fix=f"use max_model_len={longest} or less, or set rope scaling through hf_overrides",
-            severity="warning",
-            where="settings.max_model_len",
-            source="https://docs.vllm.ai/en/latest/configuration/engine_args/",
-        )
+    if longest is None or wanted is None or wanted <= longest or config.extends_context:
+        return
+    yield Finding(
+        rule="LMI056",
+        message=f"max_model_len={wanted} is above the model's own {longest} tokens",
+        why="the engine refuses it at start unless the model's configuration scales its positions",
+        fix=f"use max_model_len={longest} or less, or set rope scaling through hf_overrides",
+        severity="warning" if architecture.max_context_is_inferred else "error",
+        where="settings.max_model_len",
+        source="https://docs.vllm.ai/en/latest/configuration/engine_args/",
+    )

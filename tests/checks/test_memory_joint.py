@@ -1,6 +1,5 @@
 """What the planner is asked, and where its answers are placed."""
 
-from dataclasses import dataclass
 from types import SimpleNamespace
 
 import pytest
@@ -14,15 +13,6 @@ ENVIRONMENT = "Model/Properties/PrimaryContainer/Environment"
 CANNOT = Finding(rule="LMI050", message="70 GiB of 22", why="no memory", fix="take more")
 
 
-@dataclass(frozen=True)
-class EngineConfiguration:
-    tensor_parallel_degree: int = 1
-    max_model_len: int | None = None
-    max_num_seqs: int | None = None
-    engine_version: tuple[int, ...] | None = None
-    expert_parallel: bool = False
-
-
 @pytest.fixture
 def asked(monkeypatch):
     """A planner that writes down what it is asked and always says no."""
@@ -32,22 +22,18 @@ def asked(monkeypatch):
         questions.append((architecture, instance, configuration))
         return SimpleNamespace(findings=(CANNOT,))
 
-    known = SimpleNamespace(
-        known={"Qwen/Qwen3-32B": "qwen"}.get, from_config_json=lambda given: given["model_type"]
-    )
-    room = SimpleNamespace(plan=plan, Architecture=known, EngineConfiguration=EngineConfiguration)
-    monkeypatch.setattr(memory, "_planner", room)
+    monkeypatch.setattr(memory, "plan", plan)
     return questions
 
 
 def test_asks_with_the_settings_that_the_engine_will_have(asked):
     example = Example(
         {f"{ENVIRONMENT}/OPTION_TENSOR_PARALLEL_DEGREE": "max"},
-        model_config={"model_type": "llama"},
+        model_config={"model_type": "llama", "num_attention_heads": 32},
     )
     found = [one for one in findings(example) if one.rule == "LMI050"]
     ((architecture, instance, configuration),) = asked
-    assert architecture == "llama"
+    assert architecture.heads == 32
     assert instance == "ml.g5.12xlarge"
     assert configuration.tensor_parallel_degree == 4
     assert configuration.max_model_len == 8192
@@ -64,7 +50,7 @@ def test_knows_a_model_by_its_hub_id(asked):
         "Model/Properties/EnableNetworkIsolation": False,
     }
     findings(Example(changes))
-    assert [question[0] for question in asked] == ["qwen"]
+    assert [question[0].name for question in asked] == ["Qwen/Qwen3-32B"]
 
 
 def test_abstains_from_a_model_that_is_not_known(asked):

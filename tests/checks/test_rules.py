@@ -5,10 +5,10 @@ import pytest
 
 from lmi_constructs import container
 from lmi_constructs.checks.examples import Example, good_templates
-from lmi_constructs.checks.rules import Rule, all_rules, memory
+from lmi_constructs.checks.rules import Rule, all_rules
 from tests.checks.support import findings
 
-RULES = [rule for rule in all_rules() if memory.is_there() or type(rule) not in memory.PLAN_RULES]
+RULES = all_rules()
 
 
 @pytest.mark.parametrize("name", good_templates())

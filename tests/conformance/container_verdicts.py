@@ -32,9 +32,9 @@ def main() -> int:
     results = list(compare(cases))
     for case, release, recorded, found in results:
         if recorded != found:
-            print(f"{case} on {release}: recorded {recorded}, found {found}")  # noqa: T201
+            print(f"{case} on {release}: recorded {recorded}, found {found}")
     agreed = sum(recorded == found for _, _, recorded, found in results)
-    print(f"agreed {agreed} of {len(results)}")  # noqa: T201
+    print(f"agreed {agreed} of {len(results)}")
     return 0 if agreed == len(results) else 1
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from lmi_constructs.facts._data import load
@@ -64,11 +62,3 @@ def test_behaviour_is_known_for_the_studied_releases_only():
     assert "normalize" in handler_properties(25)
     assert "normalize" not in handler_properties(24)
     assert len(aliases()) == 8
-
-
-def test_the_data_load_quickly():
-    load.cache_clear()
-    begin = time.perf_counter()
-    for name in ("options", "handler", "engine_arguments"):
-        load(name)
-    assert time.perf_counter() - begin < 0.03

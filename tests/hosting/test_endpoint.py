@@ -112,7 +112,6 @@ def test_shows_what_it_is_made_of(endpoint: LmiEndpoint) -> None:
     assert endpoint.plan is None
 
 
-@pytest.mark.usefixtures("planner")
 def test_plans_a_model_it_knows(stack: cdk.Stack) -> None:
     data = ModelData.s3_prefix("my-models", "m/", architecture="Qwen/Qwen3-8B")
     endpoint = LmiEndpoint(stack, "Chat", model_data=data, instance_type="ml.g6.12xlarge")

@@ -166,7 +166,6 @@ def test_waits_as_long_as_sagemaker_allows_when_the_size_is_not_known(
     assert rendered["ModelDataDownloadTimeoutInSeconds"] == 3600
 
 
-@pytest.mark.usefixtures("planner")
 def test_derives_the_time_outs_from_the_size_of_the_model(
     variant: Callable[..., dict[str, Any]],
 ) -> None:

@@ -58,7 +58,6 @@ def test_starts_on_its_container(preset: type[LmiPreset], stack: cdk.Stack) -> N
     assert judged.starts is not False
 
 
-@pytest.mark.usefixtures("planner")
 @every_preset
 def test_fits_on_its_instance(preset: type[LmiPreset], stack: cdk.Stack) -> None:
     data = ModelData.s3_prefix("my-models", "m/", architecture=preset.table.hub_id)
@@ -144,7 +143,6 @@ def test_takes_every_keyword_of_an_endpoint() -> None:
     assert of_endpoint - of_preset == {"endpoint_config"}
 
 
-@pytest.mark.usefixtures("planner")
 def test_lists_all_presets() -> None:
     rows = {row.name: row for row in presets.catalogue()}
     assert set(rows) == set(PRESETS) == set(TABLES)

@@ -166,7 +166,6 @@ def test_turns_the_strict_validation_on() -> None:
     assert CONTEXT["@aws-cdk/core:validateAgainstDefaultRules"] is True
 
 
-@pytest.mark.usefixtures("planner")
 @pytest.mark.parametrize("preset", list(PRESETS))
 def test_is_deployed_as_reviewed(
     preset: str,

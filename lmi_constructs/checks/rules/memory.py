@@ -6,16 +6,14 @@ The one joint with [`lmi_constructs.planner`][]. The model is known by its hub i
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from lmi_constructs import planner as planner_room
 from lmi_constructs.checks.examples import Example
 from lmi_constructs.checks.rules.base import Rule, placed
 from lmi_constructs.checks.rules.common import environment, instance, once, release
 from lmi_constructs.checks.rules.engine import judged_runs
-from lmi_constructs.checks.values import literal
 from lmi_constructs.findings import LmiError
+from lmi_constructs.planner import Architecture, EngineConfiguration, plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,10 +21,8 @@ if TYPE_CHECKING:
     from lmi_constructs.checks.deployment import Deployment
     from lmi_constructs.checks.resources import Resource
     from lmi_constructs.checks.rules.common import Running
-    from lmi_constructs.container import Verdict
     from lmi_constructs.findings import Finding
 
-_planner: Any = planner_room
 _ENVIRONMENT: Final = "Model/Properties/PrimaryContainer/Environment"
 _TYPE: Final = "Config/Properties/ProductionVariants/0/InstanceType"
 _VLLM: Final = "https://docs.vllm.ai/en/latest/configuration/conserving_memory/"
@@ -101,7 +97,7 @@ class FitsBarely(_OfPlan):
         {
             _TYPE: "ml.g5.2xlarge",
             f"{_ENVIRONMENT}/OPTION_TENSOR_PARALLEL_DEGREE": "1",
-            f"{_ENVIRONMENT}/OPTION_MAX_MODEL_LEN": "24576",
+            f"{_ENVIRONMENT}/OPTION_MAX_MODEL_LEN": "34816",
         },
         model_config=_llama(),
     )
@@ -148,32 +144,33 @@ PLAN_RULES: Final[tuple[type[_OfPlan], ...]] = (
 )
 
 
-def is_there() -> bool:
-    """Tell whether the planner is part of this installation."""
-    return hasattr(_planner, "plan")
-
-
 @once
 def plans(deployment: Deployment) -> Iterator[tuple[Resource, str, tuple[Finding, ...]]]:
     """Return the planner's findings for each known model on each instance that runs it."""
-    for one, judged in judged_runs(deployment) if is_there() else ():
+    for one, judged in judged_runs(deployment):
         architecture = _architecture(deployment, one)
-        for path, name in one.variant.instance_types if architecture is not None else ():
+        if architecture is None:
+            continue
+        for path, name in one.variant.instance_types:
             kind = instance(name)
             if kind is None:
                 continue
-            configuration = _configuration(deployment, one, judged, kind.accelerator_count)
-            planned = _planner.plan(architecture, kind.name, configuration)
-            yield one.config, path, tuple(planned.findings)
+            container = release(deployment, one.container)
+            configuration = EngineConfiguration.from_effective(
+                judged.effective,
+                accelerator_count=kind.accelerator_count,
+                engine_version=container.engine_version if container else None,
+            )
+            yield one.config, path, plan(architecture, kind.name, configuration).findings
 
 
-def _architecture(deployment: Deployment, one: Running) -> Any:
+def _architecture(deployment: Deployment, one: Running) -> Architecture | None:
     given = _model_config(deployment, one.resource)
     if given is None:
         known = environment(one.container).get("HF_MODEL_ID")
-        return _planner.Architecture.known(known) if isinstance(known, str) else None
+        return Architecture.known(known) if isinstance(known, str) else None
     try:
-        return _planner.Architecture.from_config_json(given)
+        return Architecture.from_config_json(given)
     except LmiError:
         return None
 
@@ -181,20 +178,3 @@ def _architecture(deployment: Deployment, one: Running) -> Any:
 def _model_config(deployment: Deployment, resource: Resource) -> Mapping[str, object] | None:
     configs = deployment.facts.model_configs
     return configs.get(resource.logical_id) or configs.get(resource.construct_path or "")
-
-
-def _configuration(deployment: Deployment, one: Running, judged: Verdict, gpus: int) -> Any:
-    container = release(deployment, one.container)
-    effective = dict(judged.effective)
-    if effective.get("tensor_parallel_degree") == "max":
-        effective["tensor_parallel_degree"] = gpus
-    effective["engine_version"] = container.engine_version if container else None
-    effective["expert_parallel"] = effective.get("enable_expert_parallel", False)
-    known = {field.name for field in fields(_planner.EngineConfiguration)}
-    return _planner.EngineConfiguration(
-        **{name: value for name, value in effective.items() if name in known and _told(value)}
-    )
-
-
-def _told(value: object) -> bool:
-    return isinstance(value, (str, bool, int, float, tuple)) and literal(value) != ""
