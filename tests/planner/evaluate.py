@@ -139,6 +139,8 @@ def configuration_of(case: Case) -> EngineConfiguration:
         enable_lora=bool(case["enable_lora"]),
         max_loras=int(registered[1]) if registered else 1,
         max_lora_rank=int(rank[1]) if rank else 16,
+        # The architecture may be another model of the same shape, made for another context.
+        extends_context=case["arch_ref"] != case["model_id"],
         engine_version=version or None,
         legacy_engine=None if case["engine"] is None else case["engine"] == "V0",
     )
