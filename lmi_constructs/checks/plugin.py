@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _ATTACHED: Final = "_lmi_attached_checks"
 """Attribute of an app or root stage that holds the plugin of our constructs in it."""
 
+_CHECKED: Final = "_lmi_checked"
+"""Attribute of our constructs, so that those inside another one are not attached twice."""
+
 
 @jsii.implements(cdk.IPolicyValidationPlugin)
 class LmiChecks:
@@ -128,24 +131,29 @@ class _OwnChecks(LmiChecks):
         return [_with_keyword(finding) for finding in super()._chosen(findings, context)]
 
 
-def attach_to(scope: IConstruct) -> None:
+def attach_to(construct: IConstruct, scope: object) -> None:
     """Check what stands below a construct at synth, without anybody adding a plugin.
 
     One plugin serves all constructs of an app. If the user adds [`LmiChecks`][] too, what is below
     is reported once, by this one.
 
     Args:
-        scope: One of our constructs. Nothing happens if it is in no app.
+        construct: One of our constructs. Nothing happens if it is in no app.
+        scope: Its parent. Nothing happens if that is checked already.
     """
-    root = scope.node.root
-    if not cdk.Stage.is_stage(root):
+    setattr(construct, _CHECKED, True)
+    if getattr(scope, _CHECKED, False):
+        return
+    node = construct.node
+    root = node.root
+    if not isinstance(root, cdk.Stage):
         return
     attached = getattr(root, _ATTACHED, None)
     if attached is None:
         attached = _OwnChecks()
         setattr(root, _ATTACHED, attached)
         cdk.Validations.of(root).add_plugins(attached)
-    attached.paths.append(scope.node.path)
+    attached.paths.append(node.path)
 
 
 def _with_keyword(finding: PlacedFinding) -> PlacedFinding:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from aws_cdk import aws_sagemaker as sagemaker
 
+from lmi_constructs.checks.plugin import attach_to
 from lmi_constructs.hosting._alternatives import check_alternatives
 from lmi_constructs.hosting._names import check_name
 from lmi_constructs.hosting._report import report
@@ -150,6 +151,7 @@ class LmiEndpoint(EndpointBase):
             LmiError: If the endpoint would fail at deploy time: all faults at once.
         """
         super().__init__(scope, id)
+        attach_to(self, scope)
         flat = {
             "instance_type": instance_type,
             "container": container,

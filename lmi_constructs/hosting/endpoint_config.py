@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
+from lmi_constructs.checks.plugin import attach_to
 from lmi_constructs.findings import Finding, LmiError
 from lmi_constructs.hosting._names import check_name
 from lmi_constructs.hosting._permissions import Permission, grant
@@ -80,6 +81,7 @@ class LmiEndpointConfig(Construct):
             LmiError: If a variant would fail at deploy time.
         """
         super().__init__(scope, id)
+        attach_to(self, scope)
         self.variants = tuple(ResolvedVariant.of(variant) for variant in variants)
         self.shadow_variants = tuple(ResolvedVariant.of(variant) for variant in shadow_variants)
         self.is_async = async_inference is not None

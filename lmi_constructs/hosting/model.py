@@ -8,6 +8,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
+from lmi_constructs.checks.plugin import attach_to
 from lmi_constructs.container import LmiSettings
 from lmi_constructs.container.spelling import limit_findings
 from lmi_constructs.findings import Finding
@@ -96,6 +97,7 @@ class LmiModel(Construct):
             LmiError: If the settings, data, image or network would fail at deploy time.
         """
         super().__init__(scope, id)
+        attach_to(self, scope)
         surroundings = Surroundings.of(self)
         image = as_image(container).bind(surroundings)
         data = model_data.bind(self, surroundings)

@@ -128,7 +128,7 @@ def test_attached_checks_name_the_keyword_and_leave_others_alone():
     stack = cdk.Stack(app, "Stack")
     ours = config(stack, "Ours", volume_size_in_gb=100)
     config(stack, "Theirs", instance_type="ml.g5.large")
-    attach_to(ours)
+    attach_to(ours, stack)
     with pytest.raises(Exception, match="change volume_size") as raised:
         app.synth()
     assert "Stack/Ours" in str(raised.value)
@@ -138,8 +138,8 @@ def test_attached_checks_name_the_keyword_and_leave_others_alone():
 def test_attached_and_added_checks_do_not_double(tmp_path):
     app = cdk.App()
     stack = cdk.Stack(app, "Stack")
-    attach_to(config(stack, "Ours", volume_size_in_gb=100))
-    attach_to(config(stack, "Second"))
+    attach_to(config(stack, "Ours", volume_size_in_gb=100), stack)
+    attach_to(config(stack, "Second"), stack)
     config(stack, "Theirs", instance_type="ml.g5.large")
     cdk.Validations.of(app).add_plugins(LmiChecks())
     raised, _ = report(app)

@@ -137,17 +137,18 @@ def test_takes_cooldowns_as_they_are_said(
 def test_tracks_any_metric(endpoint: LmiEndpoint, stack: cdk.Stack, resources: Any) -> None:
     scaling = endpoint.auto_scale_instance_count(max_capacity=2)
     scaling.scale_to_track_metric(
-        "Backlog", metric=endpoint.metric("ApproximateBacklogSizePerInstance"), target=5
+        "Latency", metric=endpoint.metric("ModelLatency", statistic="Average"), target=5_000_000
     )
     assert policy_of(resources, stack)["CustomizedMetricSpecification"] == {
         "Namespace": "AWS/SageMaker",
-        "MetricName": "ApproximateBacklogSizePerInstance",
+        "MetricName": "ModelLatency",
         "Statistic": "Average",
         "Dimensions": [
             {
                 "Name": "EndpointName",
                 "Value": {"Fn::GetAtt": ["Chat26DEB33F", "EndpointName"]},
-            }
+            },
+            {"Name": "VariantName", "Value": "AllTraffic"},
         ],
     }
 

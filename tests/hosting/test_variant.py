@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import aws_iam as iam
 
 from lmi_constructs import (
     CapacityReservation,
@@ -259,6 +260,9 @@ def test_renders_a_fleet_for_inference_components(stack: cdk.Stack, resources: A
     LmiEndpointConfig(
         stack,
         "Config",
+        execution_role=iam.Role.from_role_arn(
+            stack, "Fleet", "arn:aws:iam::111122223333:role/fleet"
+        ),
         variants=[
             LmiVariant(
                 model=None,
@@ -301,11 +305,15 @@ def test_refuses_two_variants_of_one_name(stack: cdk.Stack) -> None:
         LmiEndpointConfig(stack, "Config", variants=twice)
 
 
-def test_warns_of_an_instance_type_it_does_not_know_and_deploys_it(
+def test_deploys_an_instance_type_it_does_not_know_once_that_is_acknowledged(
     stack: cdk.Stack, resources: Any
 ) -> None:
     endpoint = LmiEndpoint(stack, "Chat", model_data=DATA, instance_type="ml.g99.48xlarge")
     (finding,) = endpoint.endpoint_config.variants[0].findings
     assert (finding.rule, finding.severity) == ("LMI049", "warning")
+    with pytest.raises(RuntimeError, match=r"lmi::LMI040"):
+        resources(stack, "AWS::SageMaker::EndpointConfig")
+    newer = cdk.Acknowledgment(id="lmi::LMI040", reason="newer than the library")
+    cdk.Validations.of(endpoint).acknowledge(newer)
     (config,) = resources(stack, "AWS::SageMaker::EndpointConfig")
     assert config["ProductionVariants"][0]["InstanceType"] == "ml.g99.48xlarge"
