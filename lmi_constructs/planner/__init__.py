@@ -1,1 +1,23 @@
-"""See the architecture page for what belongs in this room."""
+"""What fits: from a model's shape, an instance and the engine's settings to memory and requests."""
+
+from lmi_constructs.planner.architecture import (
+    Architecture,
+    Experts,
+    LatentAttention,
+    VisionTower,
+)
+from lmi_constructs.planner.configuration import EngineConfiguration
+from lmi_constructs.planner.plan import Grade, Plan, plan
+from lmi_constructs.planner.quantization import Quantization
+
+__all__ = [
+    "Architecture",
+    "EngineConfiguration",
+    "Experts",
+    "Grade",
+    "LatentAttention",
+    "Plan",
+    "Quantization",
+    "VisionTower",
+    "plan",
+]

@@ -1,0 +1,184 @@
+"""The shape of a model: what its memory is computed from."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from lmi_constructs.facts import models
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lmi_constructs.planner.quantization import Quantization
+
+
+@dataclass(frozen=True, slots=True)
+class Experts:
+    """The mixture of experts of a model.
+
+    Attributes:
+        count: Routed experts of a layer.
+        width: Intermediate size of one expert.
+        per_token: Experts that work on one token.
+        layers: Layers that have experts; the others have a dense MLP.
+        shared_width: Intermediate size of all shared experts together.
+        bias: Whether the experts have biases.
+    """
+
+    count: int
+    width: int
+    per_token: int
+    layers: int
+    shared_width: int = 0
+    bias: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LatentAttention:
+    """Multi-head latent attention, which caches one compressed row for all heads.
+
+    Attributes:
+        kv_rank: Size of the compressed row.
+        rope: Size of the part with positions, cached beside it.
+        nope: Size of the part of a head without positions.
+        value: Size of the values of a head.
+        q_rank: Size of compressed queries, `None` if they are not compressed.
+    """
+
+    kv_rank: int
+    rope: int
+    nope: int
+    value: int
+    q_rank: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class VisionTower:
+    """The encoder of a multimodal model.
+
+    Attributes:
+        parameters: Its weights, which every rank holds in full.
+        heads: Its attention heads, `None` if not known.
+    """
+
+    parameters: int
+    heads: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Architecture:
+    """The shape of a model.
+
+    Attributes:
+        name: Hub id, or what the user calls it.
+        family: `model_type` of its config.
+        understood: Whether the planner knows how memory follows from this shape. If not, only the
+            hard rules are checked.
+        doubt: Why it is not understood.
+        layers: Number of layers.
+        hidden: Width of the hidden state.
+        heads: Attention heads.
+        kv_heads: Heads of keys and values.
+        head_dim: Width of one head.
+        vocabulary: Number of tokens of the vocabulary.
+        tied_embeddings: Whether the output head is the embedding.
+        max_context: Longest context in tokens, `None` if it is not known.
+        dtype: Number format of the unquantised weights.
+        intermediate: Width of a dense MLP.
+        gated: Whether the MLP has a gate, so three matrices instead of two.
+        qkv_bias: Whether the projections to query, key and value have biases.
+        experts: Mixture of experts.
+        latent: Latent attention.
+        window: Sliding window in tokens.
+        window_layers: Layers that see only the window.
+        state_layers: Layers with a state per sequence instead of a cache.
+        vision: Encoder of a multimodal model.
+        quantization: How the checkpoint's weights are stored.
+        least_engine: First vLLM version that serves the family, where it is known.
+        source: Where the shape was read.
+    """
+
+    name: str
+    family: str
+    understood: bool = True
+    doubt: str | None = None
+    layers: int
+    hidden: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    vocabulary: int
+    tied_embeddings: bool = False
+    max_context: int | None = None
+    dtype: Literal["float32", "float16", "bfloat16"] = "bfloat16"
+    intermediate: int
+    gated: bool = True
+    qkv_bias: bool = False
+    experts: Experts | None = None
+    latent: LatentAttention | None = None
+    window: int | None = None
+    window_layers: int = 0
+    state_layers: int = 0
+    vision: VisionTower | None = None
+    quantization: Quantization | None = None
+    least_engine: tuple[int, ...] | None = None
+    source: str | None = field(default=None, compare=False)
+
+    @classmethod
+    def known(cls, hub_id: str) -> Architecture | None:
+        """Return the shape of a model by hub id, whatever the case; `None` if it is not known."""
+        return _known(hub_id.strip().lower())
+
+    @classmethod
+    def from_config_json(
+        cls, config: str | Path | Mapping[str, Any], name: str | None = None
+    ) -> Architecture:
+        """Return the shape that a model's own `config.json` describes.
+
+        Args:
+            config: Path of the file, or its content.
+            name: What to call the model. Default: the name in the file.
+
+        Raises:
+            LmiError: If the file cannot be read or lacks what every model has (LMI029).
+        """
+        from lmi_constructs.planner._config_json import parse, unreadable
+
+        if isinstance(config, (str, Path)):
+            try:
+                content = json.loads(Path(config).read_text(encoding="utf-8"))
+            except (OSError, ValueError) as error:
+                raise unreadable(str(config), str(error)) from error
+            if not isinstance(content, dict):
+                raise unreadable(str(config), "it holds no object")
+            return parse(content, name)
+        return parse(config, name)
+
+    @property
+    def dense_layers(self) -> int:
+        """Layers with a dense MLP."""
+        return self.layers - (self.experts.layers if self.experts else 0)
+
+    @property
+    def cached_layers(self) -> int:
+        """Layers that keep keys and values of every token or of a window."""
+        return self.layers - self.state_layers
+
+    @property
+    def dtype_bytes(self) -> int:
+        """Bytes of one unquantised weight in the checkpoint."""
+        return 4 if self.dtype == "float32" else 2
+
+
+@cache
+def _known(hub_id: str) -> Architecture | None:
+    from lmi_constructs.planner._config_json import parse
+
+    facts = models().get(hub_id)
+    if facts is None:
+        return None
+    return parse(facts.config, facts.hub_id, source=facts.source, complete=False)

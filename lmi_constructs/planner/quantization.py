@@ -1,0 +1,173 @@
+"""How many bytes a weight takes in each number format, and how its matrices may be cut.
+
+Sources: the formats' own layouts as vLLM loads them
+(https://docs.vllm.ai/en/latest/features/quantization/), checked against loaded sizes in public
+start-up logs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, Final
+
+LINEAR: Final = frozenset({"attention", "mlp", "experts", "shared"})
+"""Kinds of matrices that a quantisation converts unless it says otherwise; router, embedding, head
+and norms stay in 16 bits in every published checkpoint."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantization:
+    """How a checkpoint's weights are stored.
+
+    Attributes:
+        method: `fp8`, `int8`, `awq`, `gptq`, `int4`, `nf4`, `mxfp4` or `nvfp4`.
+        bits: Bits of one weight.
+        group: Number of weights that share a scale, `None` for one scale a channel or tensor.
+        block: Side of the square blocks of an FP8 checkpoint.
+        kept: Layers by kind of matrix that stay in 16 bits, as a share of all layers from 0 to 1.
+        online: Whether the engine converts a 16-bit checkpoint while loading.
+        origin: Where the format was read, for messages.
+    """
+
+    method: str
+    bits: int
+    group: int | None = None
+    block: int | None = None
+    kept: tuple[tuple[str, float], ...] = ()
+    online: bool = False
+    origin: str = "config.json"
+
+    @property
+    def bytes_per_weight(self) -> float:
+        """Bytes of one converted weight with its share of scales and zero points."""
+        return _BYTES[self.method](self)
+
+    def kept_share(self, kind: str) -> float:
+        """Return the share of the layers whose matrices of a kind stay in 16 bits."""
+        return 1.0 if kind not in LINEAR else dict(self.kept).get(kind, 0.0)
+
+
+def _grouped(zero_points: bool) -> Any:
+    """Return bytes of weights with a 16-bit scale, and packed zero point, for each group."""
+
+    def size(quantization: Quantization) -> float:
+        packed = quantization.bits / 8
+        if quantization.group is None:
+            return packed
+        return packed + (2 + (packed if zero_points else 0)) / quantization.group
+
+    return size
+
+
+_BYTES: Final[Mapping[str, Any]] = MappingProxyType(
+    {
+        "fp8": lambda q: 1 + (4 / q.block**2 if q.block else 0),
+        "int8": lambda q: 1.002,
+        "awq": _grouped(zero_points=True),
+        "gptq": _grouped(zero_points=True),
+        "int4": _grouped(zero_points=False),
+        "nf4": lambda q: 0.5 + 1 / 64 + 4 / (64 * 256),
+        "mxfp4": lambda q: 0.5 + 1 / 32,
+        "nvfp4": lambda q: 0.5 + 1 / 16,
+    }
+)
+
+_NAMES: Final[Mapping[str, Quantization]] = MappingProxyType(
+    {
+        name: quantization
+        for names, quantization in (
+            (("fp8", "fbgemm_fp8", "modelopt", "ptpc_fp8", "w8a8-fp8"), Quantization("fp8", 8)),
+            (("fp8-block", "fp8_block", "deepseek_fp8"), Quantization("fp8", 8, block=128)),
+            (("awq", "awq_marlin", "awq-int4"), Quantization("awq", 4, group=128)),
+            (("gptq", "gptq_marlin", "marlin", "gptq-int4"), Quantization("gptq", 4, group=128)),
+            (("gptq-int8",), Quantization("gptq", 8, group=128)),
+            (("int4", "w4a16", "wna16", "compressed-tensors"), Quantization("int4", 4, group=128)),
+            (("int8", "w8a8", "w8a16", "experts_int8"), Quantization("int8", 8)),
+            (("bitsandbytes", "bnb", "nf4"), Quantization("nf4", 4, group=64)),
+            (("mxfp4", "gpt_oss_mxfp4"), Quantization("mxfp4", 4, group=32)),
+            (("nvfp4", "modelopt_fp4", "modelopt_mixed"), Quantization("nvfp4", 4, group=16)),
+        )
+        for name in names
+    }
+)
+
+
+def quantization_named(name: str) -> Quantization | None:
+    """Return a format by the name that the engine's `quantization` argument takes."""
+    return _NAMES.get(name.strip().lower())
+
+
+def quantization_of(config: Mapping[str, Any], layers: int) -> Quantization | None:
+    """Return the format that a `quantization_config` describes, `None` for one not known."""
+    method = str(config.get("quant_method") or config.get("quant_algo") or "").lower()
+    found = _compressed_tensors(config) if method == "compressed-tensors" else _NAMES.get(method)
+    if found is None:
+        return None
+    bits = config.get("bits") or config.get("w_bit")
+    if isinstance(bits, int):
+        found = replace(found, bits=bits)
+    group = config.get("group_size", config.get("q_group_size"))
+    if isinstance(group, int):
+        found = replace(found, group=group if group > 0 else None)
+    block = config.get("weight_block_size")
+    if isinstance(block, Sequence) and block:
+        found = replace(found, block=int(block[0]))
+    if method == "bitsandbytes" and config.get("load_in_8bit"):
+        found = Quantization("int8", 8)
+    skipped = (
+        config.get("modules_to_not_convert")
+        or config.get("ignore")
+        or config.get("ignored_layers")
+        or config.get("exclude_modules")
+        or config.get("llm_int8_skip_modules")
+        or ()
+    )
+    return replace(found, kept=_kept(skipped, layers))
+
+
+def _compressed_tensors(config: Mapping[str, Any]) -> Quantization | None:
+    groups = config.get("config_groups") or {}
+    weights = next((group.get("weights") or {} for group in groups.values()), {})
+    bits, kind, group = weights.get("num_bits"), weights.get("type"), weights.get("group_size")
+    if bits == 4 and kind == "float":
+        return _NAMES["nvfp4"] if group == 16 else _NAMES["mxfp4"]
+    if bits == 4:
+        zeros = weights.get("symmetric") is False
+        return Quantization("awq" if zeros else "int4", 4, group=group)
+    if bits == 8 and kind == "float":
+        structure = weights.get("block_structure") or [None]
+        return Quantization("fp8", 8, block=structure[0])
+    return Quantization("int8", 8) if bits == 8 else None
+
+
+_MODULES: Final = (
+    ("shared", re.compile(r"shared_expert")),
+    ("experts", re.compile(r"experts")),
+    ("attention", re.compile(r"self_attn(?!.*(norm|indexer))|attention|self_attention")),
+    ("mlp", re.compile(r"(mlp|feed_forward|ffn)(?!.*(gate$|router|norm))")),
+)
+_LAYER: Final = re.compile(r"layers?\.(\d+)\.")
+
+
+def _kept(modules: Sequence[str], layers: int) -> tuple[tuple[str, float], ...]:
+    """Return the share of layers of each kind that a list of module names keeps in 16 bits."""
+    shares: dict[str, float] = {}
+    for kind, pattern in _MODULES:
+        named: set[str] = set()
+        for module in modules:
+            if kind_of(module) == kind and pattern.search(module):
+                number = _LAYER.search(module)
+                named.add(number[1] if number else "*")
+        if named:
+            shares[kind] = 1.0 if "*" in named else min(1.0, len(named) / max(1, layers))
+    return tuple(shares.items())
+
+
+def kind_of(module: str) -> str | None:
+    """Return the kind of matrices that a module name belongs to, `None` for those never converted."""
+    if "vision" in module or "visual" in module:
+        return None
+    return next((kind for kind, pattern in _MODULES if pattern.search(module)), None)
