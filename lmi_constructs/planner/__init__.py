@@ -7,7 +7,8 @@ from lmi_constructs.planner.architecture import (
     VisionTower,
 )
 from lmi_constructs.planner.configuration import EngineConfiguration
-from lmi_constructs.planner.plan import Grade, Plan, plan
+from lmi_constructs.planner.judgement import Grade
+from lmi_constructs.planner.plan import Plan, plan
 from lmi_constructs.planner.quantization import Quantization
 
 __all__ = [

@@ -63,7 +63,9 @@ def parse(
     """
     text = _text_part(config)
     family = str(text.get("model_type") or config.get("model_type") or "unknown")
-    missing = [names[0] for key, names in _NAMES.items() if key in _REQUIRED and not _int(text, key)]
+    missing = [
+        names[0] for key, names in _NAMES.items() if key in _REQUIRED and not _int(text, key)
+    ]
     if missing and complete:
         raise LmiError(_lacks(name, missing))
     layers, hidden, heads = _int(text, "layers"), _int(text, "hidden"), _int(text, "heads")
@@ -209,9 +211,8 @@ def _kinds(config: Mapping[str, Any], family: str, layers: int) -> tuple[int | N
     if family in _MUTES_WINDOW and not config.get("use_sliding_window"):
         window = None
     kinds = config.get("layer_types")
-    if isinstance(kinds, Mapping):
-        counts = Counter(kinds)
-    elif isinstance(kinds, Sequence) and not isinstance(kinds, str):
+    listed = isinstance(kinds, Sequence) and not isinstance(kinds, str)
+    if listed or isinstance(kinds, Mapping):
         counts = Counter(kinds)
     else:
         every = config.get("sliding_window_pattern", _PATTERN.get(family))

@@ -32,6 +32,7 @@ _UTILIZATION: Final = (((0, 20, 0), 0.92), ((0, 0, 0), 0.90))
 
 _CHUNKED_FROM: Final = (0, 5, 4)
 _CHUNK: Final = (((0, 6, 5), 2048), ((0, 0, 0), 512))
+_CHUNKED_LATENT_FROM: Final = (0, 8, 0)  # https://github.com/vllm-project/vllm/pull/12639
 _LONG_CONTEXT: Final = 32768
 """Old engine: from 0.5.4 on, contexts beyond 32768 tokens are profiled in chunks
 (https://github.com/vllm-project/vllm/issues/10517: 29000 tokens fail where 35000 start)."""
@@ -201,7 +202,7 @@ def _batch(
     sequences = sequences or _SMALL_BATCH[1]
     chunked = configuration.enable_chunked_prefill
     if chunked is None:
-        latent = architecture.latent is not None and version < (0, 7, 3)
+        latent = architecture.latent is not None and version < _CHUNKED_LATENT_FROM
         pipelined = (configuration.pipeline_parallel_degree or 1) > 1
         adapted = bool(configuration.enable_lora)
         chunked = context > _LONG_CONTEXT and version >= _CHUNKED_FROM

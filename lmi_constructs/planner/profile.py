@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from lmi_constructs.planner.configuration import since
+
 if TYPE_CHECKING:
     from lmi_constructs.facts import Accelerator
     from lmi_constructs.planner.architecture import Architecture
@@ -27,13 +29,23 @@ _EXPERT_HIDDEN_COPIES: Final = 4
 """Hidden states beside the widest intermediate: 110 kB a token of an 8B model
 (https://github.com/vllm-project/vllm/issues/10517)."""
 
-_OTHER_ALONE: Final = (0.01, 0.10, 0.35)
+_EXPERT_CHUNK: Final = (((0, 6, 0), 32768), ((0, 0, 0), 65536))
+"""Tokens that the experts work on at once (https://github.com/vllm-project/vllm/pull/7995)."""
+
+_OTHER_ALONE: Final = (((0, 6, 5), (0.01, 0.10, 0.35)), ((0, 0, 0), (0.01, 0.35, 0.6)))
 _OTHER_PCIE: Final = (0.15, 0.35, 1.2)
 _OTHER_NVLINK: Final = (0.2, 1.4, 2.4)
 """Low, usual and high GiB outside PyTorch: context and libraries, with more than one accelerator
 also the buffers of the collective operations, which are larger where NVLink lets them reduce by
 themselves (public start-up logs: 0.01 to 0.35 alone, 0.20 and 0.24 on PCIe, 1.39 and 2.10 on
-NVLink)."""
+NVLink). Before 0.6.5 the measurement counted more
+(https://github.com/vllm-project/vllm/pull/10511)."""
+
+_LOW: Final = 0.4
+_LOW_LEGACY: Final = 0.1
+_HIGH: Final = 1.25
+"""Shares of the computed peak that logs show: the new engine samples with fewer copies where
+FlashInfer is installed; the old one may cut long prompts without being told to."""
 
 _GRAPH_GIB: Final = 6.5e-6
 _GRAPH_SIZES: Final = 67
@@ -55,13 +67,14 @@ def activation(architecture: Architecture, setup: Setup) -> Range:
     forward = _forward(architecture, setup) / GIB
     sampler = _sampler(architecture, setup) / GIB if setup.samples else 0.0
     usual = max(forward, sampler)
-    return Range(low=0.4 * usual, usual=usual, high=1.25 * usual)
+    low = _LOW_LEGACY if setup.legacy else _LOW
+    return Range(low=low * usual, usual=usual, high=_HIGH * usual)
 
 
 def outside_torch(accelerator: Accelerator, setup: Setup) -> Range:
     """Return what is taken outside PyTorch's own memory."""
     if setup.tensor * setup.pipeline * setup.data == 1:
-        return Range(*_OTHER_ALONE)
+        return Range(*since(setup.version, _OTHER_ALONE))
     return Range(*(_OTHER_NVLINK if accelerator.nvlink else _OTHER_PCIE))
 
 
@@ -82,8 +95,11 @@ def _forward(a: Architecture, setup: Setup) -> float:
         return size * tokens * dense
     ranks = setup.tensor * setup.data
     width = 3 * a.experts.width / ranks + a.hidden
-    sparse = a.experts.per_token * width + _EXPERT_HIDDEN_COPIES * a.hidden
-    return size * tokens * (max(sparse, dense) if a.dense_layers else sparse)
+    at_once: int = min(tokens, since(setup.version, _EXPERT_CHUNK))
+    sparse: float = (
+        at_once * a.experts.per_token * width + tokens * _EXPERT_HIDDEN_COPIES * a.hidden
+    )
+    return size * (max(sparse, tokens * dense) if a.dense_layers else sparse)
 
 
 def _sampler(a: Architecture, setup: Setup) -> float:

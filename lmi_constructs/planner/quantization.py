@@ -8,7 +8,7 @@ start-up logs.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final
@@ -50,25 +50,20 @@ class Quantization:
         return 1.0 if kind not in LINEAR else dict(self.kept).get(kind, 0.0)
 
 
-def _grouped(zero_points: bool) -> Any:
-    """Return bytes of weights with a 16-bit scale, and packed zero point, for each group."""
-
-    def size(quantization: Quantization) -> float:
-        packed = quantization.bits / 8
-        if quantization.group is None:
-            return packed
-        return packed + (2 + (packed if zero_points else 0)) / quantization.group
-
-    return size
+def _grouped(quantization: Quantization) -> float:
+    """Return bytes of weights with a 16-bit scale, and a packed zero point, for each group."""
+    packed = quantization.bits / 8
+    zero_point = 0.0 if quantization.method == "int4" else packed
+    return packed + (2 + zero_point) / quantization.group if quantization.group else packed
 
 
-_BYTES: Final[Mapping[str, Any]] = MappingProxyType(
+_BYTES: Final[Mapping[str, Callable[[Quantization], float]]] = MappingProxyType(
     {
         "fp8": lambda q: 1 + (4 / q.block**2 if q.block else 0),
         "int8": lambda q: 1.002,
-        "awq": _grouped(zero_points=True),
-        "gptq": _grouped(zero_points=True),
-        "int4": _grouped(zero_points=False),
+        "awq": _grouped,
+        "gptq": _grouped,
+        "int4": _grouped,
         "nf4": lambda q: 0.5 + 1 / 64 + 4 / (64 * 256),
         "mxfp4": lambda q: 0.5 + 1 / 32,
         "nvfp4": lambda q: 0.5 + 1 / 16,

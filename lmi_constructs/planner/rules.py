@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.findings import Finding
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lmi_constructs.facts import Accelerator
     from lmi_constructs.planner.architecture import Architecture
     from lmi_constructs.planner.configuration import EngineConfiguration, Setup
@@ -20,6 +21,10 @@ _HALF: Final = frozenset({"bfloat16", "bf16"})
 _KERNEL_ALIGNMENT: Final = 64
 """Four-bit kernels need inputs in multiples of at least 64, whatever the group."""
 
+_MARLIN_128: Final = ((0, 5, 2), (0, 7, 0))
+"""Engines whose four-bit kernel needs inputs in multiples of 128 and has no other
+(https://github.com/vllm-project/vllm/issues/9913)."""
+
 _ONLINE_BLOCKS_PADDED_FROM: Final = (0, 22, 0)
 """Blocks made while loading are padded (https://github.com/vllm-project/vllm/pull/44763, June
 2026); those of a checkpoint are not (pull 39046 was closed)."""
@@ -27,8 +32,10 @@ _ONLINE_BLOCKS_PADDED_FROM: Final = (0, 22, 0)
 
 @dataclass(frozen=True, slots=True)
 class _Capability:
-    """Least compute capability of a format: below `refused` the engine stops, below `sure` older
-    engines than `lifted` do."""
+    """Least compute capability of a format.
+
+    Below `refused` the engine stops, below `sure` engines older than `lifted` do.
+    """
 
     refused: tuple[int, int]
     sure: tuple[int, int]
@@ -114,9 +121,12 @@ def _divisible(a: Architecture, setup: Setup) -> Iterator[Finding]:
 def _blocks(
     a: Architecture, configuration: EngineConfiguration, setup: Setup, q: Quantization
 ) -> Iterator[Finding]:
-    multiple = q.block or (q.group if q.method in ("awq", "gptq", "int4") else None)
+    grouped = q.group if q.method in ("awq", "gptq", "int4") else None
+    multiple = q.block or grouped
     if multiple is None:
         return
+    if grouped and _MARLIN_128[0] <= setup.version < _MARLIN_128[1]:
+        multiple = max(multiple, 128)
     for width, what in _row_cut_widths(a, configuration, setup):
         part = width / setup.tensor
         if part % multiple == 0:
@@ -130,7 +140,9 @@ def _blocks(
             f" {part:g}, no multiple of the {q.method} {'block' if q.block else 'group'} of"
             f" {multiple}",
             why="the engine stops while it loads the weights, or at the first request",
-            fix=(f"set tensor_parallel_degree to {max(fitting)}" if fitting else "use other weights")
+            fix=(
+                f"set tensor_parallel_degree to {max(fitting)}" if fitting else "use other weights"
+            )
             + (", or spread whole experts with enable_expert_parallel" if a.experts else ""),
             severity="warning" if guessed or padded else "error",
             where="tensor_parallel_degree",

@@ -26,6 +26,10 @@ _MXFP4_MULTIPLES: Final = (128, 256)
 """The Marlin kernel pads the width of an expert's part, and the hidden size: 65.97 GiB loaded
 instead of 60.7 (https://github.com/vllm-project/vllm/issues/27508)."""
 
+_ABSORBED_UNTIL: Final = (0, 8, 0)
+"""Until then the engine multiplied the projections of latent attention into each other at load
+(https://github.com/vllm-project/vllm/pull/13109: 10.45 GiB loaded of a model of 8.2 GiB)."""
+
 _LORA_RANK: Final = 16
 _LORA_SLOTS: Final = 1
 """Defaults of `max_lora_rank` and `max_loras` (EngineArgs of the vLLM wheels)."""
@@ -172,9 +176,15 @@ def _up(value: float, multiple: int) -> int:
 
 
 def _unfolded_latent(architecture: Architecture, setup: Setup) -> float:
-    """Return the bytes of the 16-bit copies that latent attention makes of its up-projections."""
-    m = architecture.latent
+    """Return the bytes of 16-bit matrices that latent attention makes of its projections at load.
+
+    Today these are copies of the up-projections; before, products of neighbouring projections.
+    """
+    a, m = architecture, architecture.latent
     if m is None or setup.version < LATENT_CACHE_FROM:
         return 0.0
-    heads = architecture.heads / setup.tensor
-    return architecture.layers * m.kv_rank * heads * (m.nope + m.value) * 2
+    heads = a.heads / setup.tensor
+    if setup.version >= _ABSORBED_UNTIL:
+        return a.layers * heads * m.kv_rank * (m.nope + m.value) * 2
+    queries = (m.q_rank or a.hidden) * (m.kv_rank + m.rope)
+    return a.layers * heads * (queries + m.kv_rank * a.hidden) * 2

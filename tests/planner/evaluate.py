@@ -4,6 +4,8 @@ A case that says nothing of version or engine is read with the help of its numbe
 repository, which dates it. The last line of the output is JSON.
 """
 
+# ruff: noqa: T201
+
 from __future__ import annotations
 
 import json
@@ -46,10 +48,15 @@ RELEASE_AT_ISSUE = (
     (24800, (0, 10, 2)),
     (23100, (0, 10, 1)),
     (21500, (0, 10, 0)),
+    (20500, (0, 9, 2)),
     (18700, (0, 9, 0)),
+    (17350, (0, 8, 5)),
     (15000, (0, 8, 0)),
+    (13600, (0, 7, 3)),
+    (12800, (0, 7, 2)),
     (12500, (0, 7, 0)),
     (11200, (0, 6, 5)),
+    (10350, (0, 6, 4)),
     (8150, (0, 6, 0)),
     (7100, (0, 5, 4)),
     (5400, (0, 5, 0)),
@@ -58,7 +65,7 @@ RELEASE_AT_ISSUE = (
     (0, (0, 2, 0)),
 )
 """Newest release when an issue of that number was opened, roughly; the cases that name a version
-agree."""
+agree. A pull request runs the code of the release that follows."""
 
 V0, V1 = (0, 7, 3), (0, 11, 0)
 """Versions that are assumed if only the engine is known."""
@@ -74,6 +81,7 @@ class Result:
     plan: Plan | None
     errors: dict[str, float]
     recent: bool
+    otherwise: Plan | None = None
 
 
 def main(path: str) -> None:
@@ -94,14 +102,18 @@ def evaluate(case: dict[str, Any]) -> Result:
     """Plan one case."""
     architecture = architecture_of(case)
     version, legacy = engine_of(case)
-    recent = version >= (0, 6, 0)
+    recent = is_recent(case, version)
     if architecture is None:
         return Result(case, None, {}, recent)
     device = device_of(case)
     configuration = configuration_of(case, version, legacy)
     setup = fill_in(configuration, architecture, device)
     planned = plan(architecture, device, configuration, count=case["gpu_count"])
-    return Result(case, planned, errors_of(case, planned, setup), recent)
+    otherwise = None
+    if case["max_model_len"] is None:
+        shorter = replace(configuration, max_model_len=-1)
+        otherwise = plan(architecture, device, shorter, count=case["gpu_count"])
+    return Result(case, planned, errors_of(case, planned, setup), recent, otherwise)
 
 
 def errors_of(case: dict[str, Any], planned: Plan, setup: Setup) -> dict[str, float]:
@@ -166,11 +178,27 @@ def engine_of(case: dict[str, Any]) -> tuple[tuple[int, ...], bool | None]:
         return (*numbers, 0, 0)[:3], legacy
     source = case["source"]
     if source.get("repo") == "vllm-project/vllm" and source.get("number"):
-        version = next(v for number, v in RELEASE_AT_ISSUE if source["number"] >= number)
+        position = next(
+            i for i, (number, _) in enumerate(RELEASE_AT_ISSUE) if source["number"] >= number
+        )
+        if "/pull/" in source["url"]:
+            position = max(0, position - 1)
+        version = RELEASE_AT_ISSUE[position][1]
         if legacy is False:
             version = max(version, (0, 8, 0))
         return version, legacy
     return (V1 if legacy is False else V0), legacy
+
+
+def is_recent(case: dict[str, Any], version: tuple[int, ...]) -> bool:
+    """Tell whether the engine is known to be 0.6 or newer.
+
+    An old engine of no known version is, if its log shows the terms that 0.6 began to print.
+    """
+    dated = case["vllm_version"] or case["source"].get("repo") == "vllm-project/vllm"
+    if dated or case["engine"] == "V1":
+        return version >= (0, 6, 0)
+    return case["observed"]["non_torch_gib"] is not None
 
 
 def device_of(case: dict[str, Any]) -> Accelerator:
@@ -222,8 +250,15 @@ def configuration_of(
 
 
 def grade_of(result: Result) -> str:
-    """Return the grade of a case, `unknown` where the planner abstains."""
-    return "unknown" if result.plan is None else result.plan.grade
+    """Return the grade of a case, `unknown` where the planner abstains.
+
+    A log that does not say the context may come from any: if it fits only with a shorter one than
+    the model's own, that is marginal.
+    """
+    if result.plan is None:
+        return "unknown"
+    same = result.otherwise is None or result.otherwise.grade == result.plan.grade
+    return result.plan.grade if same else "marginal"
 
 
 def is_wrong(result: Result) -> bool:
@@ -232,6 +267,11 @@ def is_wrong(result: Result) -> bool:
     return (outcome in STARTED and grade == "cannot") or (
         outcome in NOT_STARTED and grade == "fits"
     )
+
+
+def names_accelerator(case: dict[str, Any]) -> bool:
+    """Tell whether a log says on what it ran; without that no planner can grade it by memory."""
+    return bool(case["gpu"] or case["observed"]["total_gpu_gib"])
 
 
 def describe(result: Result) -> str:
@@ -294,7 +334,8 @@ def summary(results: list[Result]) -> dict[str, Any]:
     graded = [r for r in results if grade_of(r) != "unknown"]
     failed = [r for r in graded if r.case["outcome"] in NOT_STARTED]
     started = [r for r in graded if r.case["outcome"] in STARTED]
-    abstained = [r for r in results if grade_of(r) == "unknown"]
+    ungraded = [r for r in results if grade_of(r) == "unknown"]
+    abstained = [r for r in ungraded if names_accelerator(r.case)]
     return {
         "weights_median": weights[0],
         "weights_p90": weights[1],
@@ -304,9 +345,7 @@ def summary(results: list[Result]) -> dict[str, Any]:
         "caught": sum(grade_of(r) in ("cannot", "marginal") for r in failed),
         "not_started": len(failed),
         "abstained": len(abstained),
-        "abstained_without_accelerator": sum(
-            device_of(r.case).usable_memory_gib is None for r in abstained
-        ),
+        "no_accelerator_named": len(ungraded) - len(abstained),
         "cases": len(results),
         "started": len(started),
         "started_fits": sum(grade_of(r) == "fits" for r in started),
