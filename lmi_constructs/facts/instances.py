@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from lmi_constructs.facts._data import load
+from lmi_constructs.facts.accelerators import accelerators
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +21,7 @@ class InstanceType:
         accelerator_count: Number of accelerators.
         accelerator_memory_gib: Nominal memory of one accelerator in GiB.
         usable_accelerator_memory_gib: What the driver shows to the engine in GiB, if known.
-        usable_memory_measured: Whether that figure was seen in a log of this very instance type.
+        usable_memory_measured: Whether a public log shows that figure for this accelerator.
         compute_capability: CUDA compute capability such as `8.9`, `None` for Neuron devices.
         vcpu: Number of virtual CPUs.
         host_memory_gib: Host memory in GiB.
@@ -62,7 +64,16 @@ class InstanceType:
 @cache
 def instance_types() -> dict[str, InstanceType]:
     """Return the known accelerated hosting types by name."""
-    return {
-        row["name"]: InstanceType(**{**row, "regions": frozenset(row["regions"])})
-        for row in load("instances")["rows"]
-    }
+    return {row["name"]: _instance_type(row) for row in load("instances")["rows"]}
+
+
+def _instance_type(row: dict[str, Any]) -> InstanceType:
+    accelerator = accelerators()[row["accelerator"]]
+    return InstanceType(
+        **{**row, "regions": frozenset(row["regions"])},
+        architecture=accelerator.architecture,
+        accelerator_memory_gib=accelerator.memory_gib,
+        usable_accelerator_memory_gib=accelerator.usable_memory_gib,
+        usable_memory_measured=accelerator.measured,
+        compute_capability=accelerator.compute_capability,
+    )

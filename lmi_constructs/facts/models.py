@@ -1,8 +1,10 @@
-"""Published models: their config.json, reduced to what sizes their memory."""
+"""Open-weight models: their published configuration, licence and gate; and their families."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from lmi_constructs.facts._data import load
@@ -11,7 +13,83 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """One repository of the model hub.
+
+    Attributes:
+        hub_id: Id on the hub, such as `Qwen/Qwen3-32B`.
+        config: What its `config.json` says, in the names of that file.
+        shares_shape_with: Hub id of the row whose shape it has, such as its unquantised original.
+        gated: Whether the hub asks for a token, `None` if it is not known.
+        licence: Licence, `None` if it is not known.
+        licence_source: Where the licence was read.
+        source: Public source of the configuration.
+        inferred: What was not read in a published configuration.
+        as_of: ISO date of the research.
+    """
+
+    hub_id: str
+    config: Mapping[str, Any]
+    shares_shape_with: str | None
+    gated: bool | None
+    licence: str | None
+    licence_source: str | None
+    source: str
+    inferred: tuple[str, ...]
+    as_of: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFamily:
+    """What models of one `model_type` have in common.
+
+    Attributes:
+        model_type: Name in `config.json`.
+        mlp: `gated` (three matrices) or `plain` (two).
+        qkv_bias: Whether the projections to query, key and value have a bias.
+        planned: `yes`, or `shape only` where its memory is not what the planner computes.
+        least_engine: First vLLM version that serves it, where a source says so.
+        note: Why it is not planned.
+        source: Public source of the row.
+        as_of: ISO date of the research.
+    """
+
+    model_type: str
+    mlp: str
+    qkv_bias: bool
+    planned: str
+    least_engine: str | None
+    note: str | None
+    source: str
+    as_of: str
+
+
 @cache
-def model_configs() -> dict[str, Mapping[str, Any]]:
-    """Return the known models' rows by hub id in lower case; ids are not case-sensitive."""
-    return {row["id"].lower(): row for row in load("models")["rows"]}
+def models() -> dict[str, ModelFacts]:
+    """Return the known models by hub id in lower case."""
+    data = load("models")
+    rows = {row["hub_id"]: row for row in data["rows"]}
+    return {name.lower(): _facts(row, rows, data["meta"]["as_of"]) for name, row in rows.items()}
+
+
+@cache
+def model_families() -> dict[str, ModelFamily]:
+    """Return the known families by `model_type`."""
+    return {row["model_type"]: ModelFamily(**row) for row in load("model_families")["rows"]}
+
+
+def _facts(row: dict[str, Any], rows: dict[str, dict[str, Any]], as_of: str) -> ModelFacts:
+    like = row.get("like")
+    config = {**rows[like]["config"], **row["changes"]} if like else row["config"]
+    return ModelFacts(
+        hub_id=row["hub_id"],
+        config=MappingProxyType(config),
+        shares_shape_with=like,
+        gated=row["gated"],
+        licence=row["licence"],
+        licence_source=row["licence_source"],
+        source=row["source"],
+        inferred=tuple(row.get("inferred", ())),
+        as_of=as_of,
+    )

@@ -1,8 +1,14 @@
-"""What fits: weights, KV cache and concurrency of a model on an instance, before it is deployed."""
+"""What fits: from a model's shape, an instance and the engine's settings to memory and requests."""
 
-from lmi_constructs.planner.architecture import Architecture, Experts, LatentAttention
+from lmi_constructs.planner.architecture import (
+    Architecture,
+    Experts,
+    LatentAttention,
+    VisionTower,
+)
 from lmi_constructs.planner.configuration import EngineConfiguration
-from lmi_constructs.planner.plan import Grade, Place, Plan, plan
+from lmi_constructs.planner.judgement import Grade
+from lmi_constructs.planner.plan import Plan, plan
 from lmi_constructs.planner.quantization import Quantization
 
 __all__ = [
@@ -11,8 +17,8 @@ __all__ = [
     "Experts",
     "Grade",
     "LatentAttention",
-    "Place",
     "Plan",
     "Quantization",
+    "VisionTower",
     "plan",
 ]

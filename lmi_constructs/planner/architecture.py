@@ -1,24 +1,19 @@
-"""The architecture of a model, as far as it decides how much memory it needs."""
+"""The shape of a model: what its memory is computed from."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from lmi_constructs.facts.models import model_configs
-from lmi_constructs.findings import Finding, LmiError
-from lmi_constructs.planner.quantization import Quantization
+from lmi_constructs.facts import models
 
-_SIXTEEN_BIT = 2
-_BYTES = {"float32": 4, "float": 4, "bfloat16": 2, "float16": 2, "half": 2}
-_PLAIN_MLP = ("falcon", "gpt2", "gpt_bigcode", "gpt_neox", "opt", "bloom", "phi", "starcoder2")
-_NOT_SIZED = ("nemotron-nas", "mamba", "jamba", "bamba", "falcon_h1", "glm_moe_dsa", "deepseek_v32")
-_VISION = ("ForConditionalGeneration", "VLForCausalLM", "VForCausalLM", "Vision", "InternVL")
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lmi_constructs.planner.quantization import Quantization
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,241 +21,164 @@ class Experts:
     """The mixture of experts of a model.
 
     Attributes:
-        count: Experts a layer.
-        per_token: Experts that each token passes.
+        count: Routed experts of a layer.
         width: Intermediate size of one expert.
-        shared_width: Intermediate size of the experts that every token passes, together.
-        dense_layers: Layers without experts.
-        dense_width: Intermediate size of those layers.
+        per_token: Experts that work on one token.
+        layers: Layers that have experts; the others have a dense MLP.
+        shared_width: Intermediate size of all shared experts together.
+        bias: Whether the experts have biases.
     """
 
     count: int
-    per_token: int
     width: int
+    per_token: int
+    layers: int
     shared_width: int = 0
-    dense_layers: int = 0
-    dense_width: int = 0
+    bias: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class LatentAttention:
-    """Multi-head latent attention (MLA), with a compressed KV cache."""
+    """Multi-head latent attention, which caches one compressed row for all heads.
+
+    Attributes:
+        kv_rank: Size of the compressed row.
+        rope: Size of the part with positions, cached beside it.
+        nope: Size of the part of a head without positions.
+        value: Size of the values of a head.
+        q_rank: Size of compressed queries, `None` if they are not compressed.
+    """
 
     kv_rank: int
-    query_rank: int | None
-    rope_size: int
-    nope_size: int
-    value_size: int
+    rope: int
+    nope: int
+    value: int
+    q_rank: int | None
 
 
 @dataclass(frozen=True, slots=True)
-class Architecture:
-    """What sizes a model's memory.
+class VisionTower:
+    """The encoder of a multimodal model.
 
     Attributes:
-        name: Hub id, if known.
-        model_type: Family name of config.json.
-        layers: Number of layers.
-        hidden_size: Width of the model.
-        heads: Attention heads.
-        kv_heads: Heads of the KV cache.
-        head_size: Size of one head.
-        intermediate_size: Width of the dense feed-forward layers.
-        vocabulary: Size of the vocabulary.
-        tied_embeddings: Whether input and output share one embedding.
-        gated_mlp: Whether the feed-forward layer has three matrices rather than two.
-        max_context: Longest context in tokens that the model was made for, if known.
-        max_context_is_inferred: Whether that length was derived rather than read.
-        weight_bytes: Bytes of an unquantised weight of the checkpoint.
-        experts: Mixture of experts, if it has one.
-        latent: Latent attention, if it has one.
-        sliding_window: Tokens that window layers look back, if it has such layers.
-        window_layers: Number of those layers.
-        linear_layers: Layers with linear attention or a state space, which keep no KV cache.
-        quantization: How the checkpoint is quantised, if it is.
-        multimodal: Whether it has a vision or audio tower, which is not sized here.
-        understood: Whether all that is needed to size it is known.
+        parameters: Its weights, which every rank holds in full.
+        heads: Its attention heads, `None` if not known.
     """
 
-    name: str | None
-    model_type: str
+    parameters: int
+    heads: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Architecture:
+    """The shape of a model.
+
+    Attributes:
+        name: Hub id, or what the user calls it.
+        family: `model_type` of its config.
+        understood: Whether the planner knows how memory follows from this shape. If not, only the
+            hard rules are checked.
+        doubt: Why it is not understood.
+        layers: Number of layers.
+        hidden: Width of the hidden state.
+        heads: Attention heads.
+        kv_heads: Heads of keys and values.
+        head_dim: Width of one head.
+        vocabulary: Number of tokens of the vocabulary.
+        tied_embeddings: Whether the output head is the embedding.
+        max_context: Longest context in tokens, `None` if it is not known.
+        dtype: Number format of the unquantised weights.
+        intermediate: Width of a dense MLP.
+        gated: Whether the MLP has a gate, so three matrices instead of two.
+        qkv_bias: Whether the projections to query, key and value have biases.
+        experts: Mixture of experts.
+        latent: Latent attention.
+        window: Sliding window in tokens.
+        window_layers: Layers that see only the window.
+        state_layers: Layers with a state per sequence instead of a cache.
+        vision: Encoder of a multimodal model.
+        quantization: How the checkpoint's weights are stored.
+        least_engine: First vLLM version that serves the family, where it is known.
+        source: Where the shape was read.
+    """
+
+    name: str
+    family: str
+    understood: bool = True
+    doubt: str | None = None
     layers: int
-    hidden_size: int
+    hidden: int
     heads: int
     kv_heads: int
-    head_size: int
-    intermediate_size: int
+    head_dim: int
     vocabulary: int
     tied_embeddings: bool = False
-    gated_mlp: bool = True
     max_context: int | None = None
-    max_context_is_inferred: bool = False
-    weight_bytes: int = _SIXTEEN_BIT
+    dtype: Literal["float32", "float16", "bfloat16"] = "bfloat16"
+    intermediate: int
+    gated: bool = True
+    qkv_bias: bool = False
     experts: Experts | None = None
     latent: LatentAttention | None = None
-    sliding_window: int | None = None
+    window: int | None = None
     window_layers: int = 0
-    linear_layers: int = 0
+    state_layers: int = 0
+    vision: VisionTower | None = None
     quantization: Quantization | None = None
-    multimodal: bool = False
-    understood: bool = True
+    least_engine: tuple[int, ...] | None = None
+    source: str | None = field(default=None, compare=False)
 
     @classmethod
-    def known(cls, model_id: str) -> Architecture | None:
-        """Return a model whose facts are shipped, by hub id; `None` if it is not one of them."""
-        return _known(model_id.lower())
+    def known(cls, hub_id: str) -> Architecture | None:
+        """Return the shape of a model by hub id, whatever the case; `None` if it is not known."""
+        return _known(hub_id.strip().lower())
 
     @classmethod
-    def from_config_json(cls, config: str | Path | Mapping[str, Any]) -> Architecture:
-        """Return the architecture that a model's own `config.json` describes.
+    def from_config_json(
+        cls, config: str | Path | Mapping[str, Any], name: str | None = None
+    ) -> Architecture:
+        """Return the shape that a model's own `config.json` describes.
 
         Args:
-            config: Path of the file, or its parsed content.
+            config: Path of the file, or its content.
+            name: What to call the model. Default: the name in the file.
 
         Raises:
-            LmiError: If the file cannot be read, or is no model's configuration (LMI059).
+            LmiError: If the file cannot be read or lacks what every model has (LMI029).
         """
-        if isinstance(config, Mapping):
-            return _read(config, str(config.get("_name_or_path") or "") or None)
-        try:
-            content = json.loads(Path(config).read_text("utf-8"))
-        except (OSError, ValueError) as error:
-            raise LmiError(_unreadable(config, str(error))) from error
-        if not isinstance(content, dict):
-            raise LmiError(_unreadable(config, "it holds no JSON object"))
-        return _read(content, None)
+        from lmi_constructs.planner._config_json import parse, unreadable
 
-    def quantized(self, quantization: Quantization | None) -> Architecture:
-        """Return the same model stored another way."""
-        return replace(self, quantization=quantization)
+        if isinstance(config, (str, Path)):
+            try:
+                content = json.loads(Path(config).read_text(encoding="utf-8"))
+            except (OSError, ValueError) as error:
+                raise unreadable(str(config), str(error)) from error
+            if not isinstance(content, dict):
+                raise unreadable(str(config), "it holds no object")
+            return parse(content, name)
+        return parse(config, name)
 
     @property
-    def attention_layers(self) -> int:
-        """Layers that keep every token in the KV cache."""
-        return self.layers - self.window_layers - self.linear_layers
+    def dense_layers(self) -> int:
+        """Layers with a dense MLP."""
+        return self.layers - (self.experts.layers if self.experts else 0)
 
     @property
-    def is_hybrid(self) -> bool:
-        """Whether some layers keep a state instead of a KV cache."""
-        return self.linear_layers > 0
+    def cached_layers(self) -> int:
+        """Layers that keep keys and values of every token or of a window."""
+        return self.layers - self.state_layers
+
+    @property
+    def dtype_bytes(self) -> int:
+        """Bytes of one unquantised weight in the checkpoint."""
+        return 4 if self.dtype == "float32" else 2
 
 
 @cache
-def _known(model_id: str) -> Architecture | None:
-    row = model_configs().get(model_id)
-    return None if row is None else _read(row, str(row["id"]))
+def _known(hub_id: str) -> Architecture | None:
+    from lmi_constructs.planner._config_json import parse
 
-
-def _read(config: Mapping[str, Any], name: str | None) -> Architecture:
-    text = config.get("text_config")
-    body: Mapping[str, Any] = {**config, **text} if isinstance(text, Mapping) else config
-    model_type = str(body.get("model_type") or "")
-    heads = _whole(body, "num_attention_heads", "n_head")
-    if heads == 0:
-        raise LmiError(_unreadable(name or "config.json", "num_attention_heads is missing"))
-    hidden = _whole(body, "hidden_size", "n_embd")
-    layers = _whole(body, "num_hidden_layers", "n_layer")
-    head_size = _whole(body, "head_dim") or (hidden // heads if hidden else 0)
-    quantization = config.get("quantization_config") or body.get("quantization_config")
-    stored = Quantization.from_config(quantization) if isinstance(quantization, Mapping) else None
-    windows, linear = _layer_kinds(body, layers)
-    intermediate = _whole(body, "intermediate_size", "n_inner", "ffn_hidden_size")
-    gated = model_type not in _PLAIN_MLP and not (name or "").lower().startswith("tiiuae/falcon")
-    if not gated and not intermediate:
-        intermediate = 4 * hidden
-    names = " ".join(str(item) for item in config.get("architectures") or [])
-    tied = body.get("tie_word_embeddings")
-    return Architecture(
-        name=name,
-        model_type=model_type,
-        layers=layers,
-        hidden_size=hidden,
-        heads=heads,
-        kv_heads=_whole(body, "num_key_value_heads", "num_kv_heads") or heads,
-        head_size=head_size,
-        intermediate_size=intermediate,
-        vocabulary=_whole(body, "vocab_size"),
-        tied_embeddings=bool(tied) if tied is not None else False,
-        gated_mlp=gated,
-        max_context=_whole(body, "max_position_embeddings", "n_positions") or None,
-        max_context_is_inferred=any(
-            str(field).startswith(("max_position", "all")) for field in body.get("inferred") or []
-        ),
-        weight_bytes=_BYTES.get(str(body.get("torch_dtype") or body.get("dtype")), _SIXTEEN_BIT),
-        experts=_experts(body, layers, intermediate),
-        latent=_latent(body),
-        sliding_window=_whole(body, "sliding_window") or None,
-        window_layers=windows,
-        linear_layers=linear,
-        quantization=stored,
-        multimodal=isinstance(text, Mapping) or any(word in names for word in _VISION),
-        understood=all((layers, hidden, intermediate, head_size, _whole(body, "vocab_size")))
-        and model_type not in _NOT_SIZED
-        and (quantization is None or stored is not None),
-    )
-
-
-def _experts(body: Mapping[str, Any], layers: int, intermediate: int) -> Experts | None:
-    count = _whole(body, "num_experts", "num_local_experts", "n_routed_experts")
-    if count <= 1:
+    facts = models().get(hub_id)
+    if facts is None:
         return None
-    width = _whole(body, "moe_intermediate_size") or intermediate
-    every = _whole(body, "interleave_moe_layer_step") or 1
-    dense = _whole(body, "first_k_dense_replace")
-    if every > 1:
-        dense = layers - layers // every
-    shared = _whole(body, "shared_expert_intermediate_size")
-    shared = shared or _whole(body, "n_shared_experts", "num_shared_experts") * width
-    if str(body.get("model_type")) == "llama4":
-        shared = intermediate
-    return Experts(
-        count=count,
-        per_token=_whole(body, "num_experts_per_tok", "num_experts_per_token", "top_k") or 1,
-        width=width,
-        shared_width=shared,
-        dense_layers=dense,
-        dense_width=_whole(body, "intermediate_size_mlp") or intermediate,
-    )
-
-
-def _latent(body: Mapping[str, Any]) -> LatentAttention | None:
-    rank = _whole(body, "kv_lora_rank")
-    if not rank:
-        return None
-    return LatentAttention(
-        kv_rank=rank,
-        query_rank=_whole(body, "q_lora_rank") or None,
-        rope_size=_whole(body, "qk_rope_head_dim"),
-        nope_size=_whole(body, "qk_nope_head_dim"),
-        value_size=_whole(body, "v_head_dim"),
-    )
-
-
-def _layer_kinds(body: Mapping[str, Any], layers: int) -> tuple[int, int]:
-    """Return how many layers look back through a window, and how many keep no KV cache."""
-    kinds = body.get("layer_types")
-    counts = Counter(kinds if isinstance(kinds, list | Mapping) else [])
-    linear = sum(counts[kind] for kind in counts if "linear" in kind or "mamba" in kind)
-    windows = counts["sliding_attention"] + counts["chunked_attention"]
-    pattern = _whole(body, "sliding_window_pattern")
-    if not counts and pattern > 1 and body.get("sliding_window"):
-        windows = layers - layers // pattern
-    return windows, linear
-
-
-def _whole(body: Mapping[str, Any], *names: str) -> int:
-    for name in names:
-        value = body.get(name)
-        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-            return value
-    return 0
-
-
-def _unreadable(config: object, reason: str) -> Finding:
-    return Finding(
-        rule="LMI059",
-        message=f"{str(config)!r} is not the config.json of a model: {reason}",
-        why="without the model's sizes nothing can be planned",
-        fix="give the config.json that lies beside the model's weights",
-        where="architecture",
-    )
+    return parse(facts.config, facts.hub_id, source=facts.source, complete=False)

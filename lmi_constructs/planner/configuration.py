@@ -1,197 +1,236 @@
-"""What the engine is told, with the engine's own defaults by version where nothing is."""
+"""What the engine is told, and what it makes of it: defaults differ by version and accelerator."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from lmi_constructs.planner.quantization import quantization_named
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from lmi_constructs.facts import Accelerator
+    from lmi_constructs.planner.architecture import Architecture
+    from lmi_constructs.planner.quantization import Quantization
 
-_V1_SINCE = (0, 8, 0)
-_LATENT_SINCE = (0, 7, 0)
-_CHUNKS_SINCE = (0, 5, 4)
-_CHUNKS_LATENT_SINCE = (0, 7, 3)
-_CHUNKS_ABOVE = 32768
-"""V0 switches chunked prefill on by itself above this length (vllm/engine/arg_utils.py)."""
-_LARGE_CARD_GIB = 70.0
-"""From this size on V1 takes larger defaults (vllm/engine/arg_utils.py, _set_default_args_v1)."""
+NEWEST: Final = (0, 23, 0)
+"""Engine that is assumed when its version is not known: that of the default container."""
+
+V1_FROM: Final = (0, 8, 0)
+"""https://github.com/vllm-project/vllm/releases/tag/v0.8.0: V1 on by default."""
+
+HYBRID_CACHE_FROM: Final = (0, 9, 2)
+"""Windows spare cache memory (https://github.com/vllm-project/vllm/pull/17996)."""
+
+GRAPHS_IN_BUDGET_FROM: Final = (0, 21, 0)
+"""CUDA graphs are estimated and taken from the budget (public start-up logs from 0.21 on)."""
+
+LATENT_CACHE_FROM: Final = (0, 7, 1)
+"""Latent attention is cached compressed (https://github.com/vllm-project/vllm/pull/12601)."""
+
+_UTILIZATION: Final = (((0, 20, 0), 0.92), ((0, 0, 0), 0.90))
+"""Defaults of `gpu_memory_utilization` (EngineArgs of the vLLM wheels)."""
+
+_CHUNKED_FROM: Final = (0, 5, 4)
+_CHUNK: Final = (((0, 6, 5), 2048), ((0, 0, 0), 512))
+_CHUNKED_LATENT_FROM: Final = (0, 8, 0)  # https://github.com/vllm-project/vllm/pull/12639
+_LONG_CONTEXT: Final = 32768
+"""Old engine: from 0.5.4 on, contexts beyond 32768 tokens are profiled in chunks
+(https://github.com/vllm-project/vllm/issues/10517: 29000 tokens fail where 35000 start)."""
+
+_LARGE_MEMORY_GIB: Final = 70
+_BIG_BATCH: Final = (8192, 1024)
+_SMALL_BATCH: Final = (2048, 256)
+"""Tokens of a batch and sequences that the engine assumes: large on accelerators of 70 GiB and
+more other than the A100 (vllm/engine/arg_utils.py, 0.8 and later)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineConfiguration:
-    """Settings of the engine that decide about memory; `None` is the engine's own default.
+    """What the engine is told. `None` is the engine's own default for its version.
 
     Attributes:
-        tensor_parallel_degree: GPUs that share one copy.
+        tensor_parallel_degree: Accelerators that share each layer.
         pipeline_parallel_degree: Stages that share the layers.
-        data_parallel_degree: Copies of the attention in one deployment with expert parallelism.
-        expert_parallel: Whether whole experts are distributed instead of split.
-        max_model_len: Longest sequence in tokens. Default: the model's own.
-        max_num_seqs: Sequences at the same time.
-        max_num_batched_tokens: Tokens in one step.
-        gpu_memory_utilization: Share of the memory that the engine may use.
-        dtype: Data type of unquantised weights and activations.
-        quantization: Method that the engine is told to use.
-        kv_cache_dtype: Data type of the KV cache.
-        block_size: Tokens in a block of the KV cache.
+        data_parallel_size: Replicas that share the experts.
+        expert_parallel: Whether whole experts are spread instead of cut.
+        max_model_len: Longest context in tokens; default: the model's own. 0 or less lets the
+            engine choose what fits.
+        max_num_seqs: Sequences at once.
+        max_num_batched_tokens: Tokens of one batch.
+        gpu_memory_utilization: Share of the accelerator's memory, from 0 to 1.
+        dtype: Number format to compute in.
+        quantization: Format of the weights, by the engine's name; default: the checkpoint's.
+        kv_cache_dtype: Number format of the cache.
         enforce_eager: Whether CUDA graphs are off.
-        enable_chunked_prefill: Whether long prompts are processed in pieces.
-        enable_lora: Whether adapters can be served.
+        enable_lora: Whether adapters are served.
         max_loras: Adapters in one batch.
         max_lora_rank: Largest rank of an adapter.
-        cpu_offload_gib: GiB of weights kept in host memory; the planner abstains if above zero.
-        speculative: Whether speculative decoding is on; the planner abstains if it is.
-        extends_context: Whether the model's configuration is overridden, so that its own longest
-            context may not hold.
-        engine_version: Version of vLLM as numbers, if known.
-        legacy_engine: Whether the engine is V0. Default: by version, V1 if that is unknown.
-        sequence_length: `max_model_len`, or the model's own; filled in by the plan.
-        large_card: Whether V1 takes its defaults for large cards; filled in by the plan.
-        latent_attention: Whether the model has latent attention; filled in by the plan.
+        fully_sharded_loras: Whether both adapter matrices are cut.
+        enable_chunked_prefill: Whether long prompts are cut, where the engine lets one choose.
+        disable_hybrid_kv_cache_manager: Whether windows spare no memory.
+        hf_overrides: Changes to the model's config; the planner does not judge the context then.
+        rope_scaling: As `hf_overrides`, for engines that had it as an argument.
+        speculative_config: Speculative decoding; the planner abstains.
+        cpu_offload_gb: Weights kept in host memory in GiB; the planner abstains.
+        engine_version: Version of vLLM; default: that of the default container.
+        legacy_engine: Whether the old engine (V0) runs; default: by version.
     """
 
-    tensor_parallel_degree: int = 1
-    pipeline_parallel_degree: int = 1
-    data_parallel_degree: int = 1
+    tensor_parallel_degree: int | None = None
+    pipeline_parallel_degree: int | None = None
+    data_parallel_size: int | None = None
     expert_parallel: bool = False
     max_model_len: int | None = None
     max_num_seqs: int | None = None
     max_num_batched_tokens: int | None = None
-    gpu_memory_utilization: float = 0.9
+    gpu_memory_utilization: float | None = None
     dtype: str | None = None
     quantization: str | None = None
     kv_cache_dtype: str | None = None
-    block_size: int = 16
-    enforce_eager: bool = False
+    enforce_eager: bool | None = None
+    enable_lora: bool | None = None
+    max_loras: int | None = None
+    max_lora_rank: int | None = None
+    fully_sharded_loras: bool | None = None
     enable_chunked_prefill: bool | None = None
-    enable_lora: bool = False
-    max_loras: int = 4
-    max_lora_rank: int = 16
-    cpu_offload_gib: float = 0.0
-    speculative: bool = False
-    extends_context: bool = False
+    disable_hybrid_kv_cache_manager: bool | None = None
+    hf_overrides: Any = None
+    rope_scaling: Any = None
+    speculative_config: Any = None
+    cpu_offload_gb: float | None = None
     engine_version: tuple[int, ...] | None = None
     legacy_engine: bool | None = None
-    sequence_length: int = 0
-    large_card: bool = False
-    latent_attention: bool = False
-
-    @classmethod
-    def from_effective(
-        cls,
-        effective: Mapping[str, Any],
-        *,
-        accelerator_count: int,
-        engine_version: tuple[int, ...] | None,
-    ) -> EngineConfiguration:
-        """Return the configuration that a container hands to its engine.
-
-        Args:
-            effective: The engine's settings by their names, as a verdict gives them. What is absent
-                or not known yet has the engine's own default.
-            accelerator_count: Accelerators of the instance, for a degree of `max`.
-            engine_version: Version of the engine, if known.
-        """
-        degree = effective.get("tensor_parallel_degree")
-        given = {
-            name: effective[name]
-            for name, kind in _READ_FROM_EFFECTIVE.items()
-            if _is_known(effective.get(name), kind)
-        }
-        return cls(
-            tensor_parallel_degree=degree if isinstance(degree, int) else accelerator_count,
-            expert_parallel=effective.get("enable_expert_parallel") is True,
-            cpu_offload_gib=float(effective.get("cpu_offload_gb") or 0),
-            speculative=bool(effective.get("speculative_config")),
-            extends_context=bool(effective.get("hf_overrides") or effective.get("rope_scaling")),
-            engine_version=engine_version,
-            **given,
-        )
-
-    @property
-    def is_legacy(self) -> bool:
-        """Whether the engine is V0."""
-        if self.legacy_engine is not None:
-            return self.legacy_engine
-        return self.engine_version is not None and self.engine_version < _V1_SINCE
-
-    @property
-    def kv_cache_is_8bit(self) -> bool:
-        """Whether a value of the KV cache takes one byte."""
-        return "fp8" in (self.kv_cache_dtype or "") or "int8" in (self.kv_cache_dtype or "")
-
-    @property
-    def uses_latent_cache(self) -> bool:
-        """Whether latent attention keeps its compressed cache (0.7 and later)."""
-        return self.engine_version is None or self.engine_version >= _LATENT_SINCE
-
-    @property
-    def aligns_latent_cache(self) -> bool:
-        """Whether rows of the latent cache are padded to whole cache lines (V0 only)."""
-        return self.is_legacy
-
-    @property
-    def has_hybrid_cache(self) -> bool:
-        """Whether window layers keep only their window (V1 from 0.10 on)."""
-        if self.is_legacy:
-            return False
-        return self.engine_version is None or self.engine_version >= (0, 10, 0)
-
-    @property
-    def chunks_prefill(self) -> bool:
-        """Whether prompts are processed in pieces."""
-        if self.enable_chunked_prefill is not None:
-            return self.enable_chunked_prefill
-        if not self.is_legacy:
-            return True
-        since = _CHUNKS_LATENT_SINCE if self.latent_attention else _CHUNKS_SINCE
-        old = self.engine_version is not None and self.engine_version < since
-        return self.sequence_length > _CHUNKS_ABOVE and not old
-
-    @property
-    def sequences(self) -> int:
-        """Sequences at the same time."""
-        if self.max_num_seqs is not None:
-            return self.max_num_seqs
-        return 1024 if self.large_card and not self.is_legacy else 256
-
-    @property
-    def batched_tokens(self) -> int:
-        """Tokens in one step."""
-        if self.max_num_batched_tokens is not None:
-            return self.max_num_batched_tokens
-        if self.is_legacy:
-            return 2048 if self.chunks_prefill else max(self.sequence_length, 2048)
-        return 8192 if self.large_card else 2048
 
 
-_READ_FROM_EFFECTIVE: dict[str, type | tuple[type, ...]] = {
-    "max_model_len": int,
-    "max_num_seqs": int,
-    "max_num_batched_tokens": int,
-    "gpu_memory_utilization": (int, float),
-    "dtype": str,
-    "quantization": str,
-    "kv_cache_dtype": str,
-    "block_size": int,
-    "enforce_eager": bool,
-    "enable_chunked_prefill": bool,
-    "enable_lora": bool,
-    "max_loras": int,
-    "max_lora_rank": int,
-}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """A configuration with every default filled in for a model on an accelerator.
+
+    Attributes:
+        version: Version of the engine.
+        legacy: Whether the old engine runs.
+        tensor: Accelerators that share each layer.
+        pipeline: Stages.
+        data: Replicas that share the experts.
+        utilization: Share of the memory.
+        context: Longest context in tokens, `None` if the engine chooses it.
+        batched_tokens: Tokens of the batch that the engine tries before it starts.
+        sequences: Sequences of that batch.
+        samples: Whether it also samples in that trial.
+        dtype_bytes: Bytes of an unquantised weight and of an activation.
+        cache_bytes: Bytes of one number in the cache.
+        quantization: Format of the weights.
+        hybrid_cache: Whether windows spare memory.
+        graphs: Whether CUDA graphs are captured.
+        graphs_in_budget: Whether they count against the budget.
+    """
+
+    version: tuple[int, ...]
+    legacy: bool
+    tensor: int
+    pipeline: int
+    data: int
+    utilization: float
+    context: int | None
+    batched_tokens: int
+    sequences: int
+    samples: bool
+    dtype_bytes: int
+    cache_bytes: float
+    quantization: Quantization | None
+    hybrid_cache: bool
+    graphs: bool
+    graphs_in_budget: bool
 
 
-def _is_known(value: object, kind: type | tuple[type, ...]) -> bool:
-    """Whether a setting has a value that can be planned with, rather than `auto` or a token."""
-    if isinstance(value, bool) or kind is bool:
-        return isinstance(value, bool) and kind is bool
-    if isinstance(value, str):
-        return kind is str and "${" not in value
-    return isinstance(value, kind) and value > 0  # type: ignore[operator]
+def fill_in(
+    configuration: EngineConfiguration, architecture: Architecture, accelerator: Accelerator
+) -> Setup:
+    """Return the configuration as the engine understands it."""
+    version = configuration.engine_version or NEWEST
+    legacy = configuration.legacy_engine
+    legacy = version < V1_FROM if legacy is None else legacy
+    context = configuration.max_model_len
+    if context is None:
+        context = architecture.max_context or _SMALL_BATCH[0]
+    dtype_bytes = 4 if _is_float32(configuration.dtype, architecture) else 2
+    batch = _batch(configuration, architecture, accelerator, version, legacy, context)
+    return Setup(
+        version=version,
+        legacy=legacy,
+        tensor=configuration.tensor_parallel_degree or 1,
+        pipeline=configuration.pipeline_parallel_degree or 1,
+        data=configuration.data_parallel_size or 1,
+        utilization=configuration.gpu_memory_utilization or since(version, _UTILIZATION),
+        context=context if context > 0 else None,
+        batched_tokens=batch[0],
+        sequences=batch[1],
+        samples=batch[2],
+        dtype_bytes=dtype_bytes,
+        cache_bytes=_cache_bytes(configuration.kv_cache_dtype, dtype_bytes),
+        quantization=_quantization(configuration.quantization, architecture),
+        hybrid_cache=not legacy
+        and version >= HYBRID_CACHE_FROM
+        and not configuration.disable_hybrid_kv_cache_manager,
+        graphs=not configuration.enforce_eager,
+        graphs_in_budget=not legacy and version >= GRAPHS_IN_BUDGET_FROM,
+    )
 
 
-def is_large_card(total_gib: float, accelerator: str) -> bool:
-    """Whether V1 takes its larger defaults on an accelerator."""
-    return total_gib >= _LARGE_CARD_GIB and "A100" not in accelerator
+def since(version: tuple[int, ...], table: tuple[tuple[tuple[int, ...], Any], ...]) -> Any:
+    """Return the value of the newest row that is not newer than a version."""
+    return next(value for least, value in table if version >= least)
+
+
+def _batch(
+    configuration: EngineConfiguration,
+    architecture: Architecture,
+    accelerator: Accelerator,
+    version: tuple[int, ...],
+    legacy: bool,
+    context: int,
+) -> tuple[int, int, bool]:
+    """Return tokens and sequences of the trial batch, and whether it is sampled from."""
+    tokens, sequences = configuration.max_num_batched_tokens, configuration.max_num_seqs
+    if not legacy:
+        large = accelerator.memory_gib >= _LARGE_MEMORY_GIB and accelerator.capability != (8, 0)
+        usual = _BIG_BATCH if large else _SMALL_BATCH
+        sequences = sequences or usual[1]
+        if not tokens:
+            tokens = min(usual[0], sequences * context) if context > 0 else usual[0]
+        return tokens, min(sequences, tokens), True
+    sequences = sequences or _SMALL_BATCH[1]
+    chunked = configuration.enable_chunked_prefill
+    if chunked is None:
+        latent = architecture.latent is not None and version < _CHUNKED_LATENT_FROM
+        pipelined = (configuration.pipeline_parallel_degree or 1) > 1
+        adapted = bool(configuration.enable_lora)
+        chunked = context > _LONG_CONTEXT and version >= _CHUNKED_FROM
+        chunked = chunked and not (latent or pipelined or adapted)
+    if chunked:
+        return tokens or since(version, _CHUNK), sequences, False
+    return tokens or max(context, _SMALL_BATCH[0]), sequences, True
+
+
+def _is_float32(dtype: str | None, architecture: Architecture) -> bool:
+    if dtype in (None, "auto"):
+        return False  # `auto` computes in 16 bits also where the checkpoint has 32
+    return str(dtype).lower() in ("float32", "fp32", "float") and architecture.quantization is None
+
+
+def _cache_bytes(dtype: str | None, weights: int) -> float:
+    name = (dtype or "auto").lower()
+    if name == "auto":
+        return weights
+    if "nvfp4" in name or "4bit" in name or "int4" in name:
+        return 0.5 + 1 / 16
+    return 1 if "8" in name else (4 if name == "float32" else 2)
+
+
+def _quantization(name: str | None, architecture: Architecture) -> Quantization | None:
+    own = architecture.quantization
+    if own is not None or not name:
+        return own
+    found = quantization_named(name)
+    online = found is not None and found.method in ("fp8", "int8", "nf4")
+    return None if found is None else replace(found, online=online, origin="quantization")

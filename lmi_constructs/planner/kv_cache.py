@@ -1,72 +1,88 @@
-"""Bytes of KV cache: by token, by request, and tokens by memory."""
+"""The cache of keys and values: bytes of a token, and what a pool holds."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from lmi_constructs.planner.configuration import LATENT_CACHE_FROM
 
 if TYPE_CHECKING:
     from lmi_constructs.planner.architecture import Architecture
-    from lmi_constructs.planner.configuration import EngineConfiguration
+    from lmi_constructs.planner.configuration import Setup
 
-_ALIGNED_LATENT = 640
-_ALIGNED_BEFORE = 576
-_OLD_HEAD = 256
-"""Engines before 0.7 keep the keys of latent attention whole, padded to this."""
+_BLOCK: Final = 16
+"""Tokens of one block of the cache."""
 
+_ALIGNED_ROW: Final = 128
+"""The old engine pads a row of latent attention: 576 to 640
+(https://github.com/vllm-project/vllm/pull/13718)."""
 
-def layer_token_bytes(architecture: Architecture, config: EngineConfiguration) -> float:
-    """Return the bytes that one token takes in one layer on one rank."""
-    item = 1 if config.kv_cache_is_8bit else (4 if config.dtype in ("float32", "fp32") else 2)
-    ranks = config.tensor_parallel_degree
-    latent = architecture.latent
-    if latent is None:
-        return 2 * max(1, architecture.kv_heads / ranks) * architecture.head_size * item
-    if not config.uses_latent_cache:
-        return 2 * max(1, architecture.heads / ranks) * _OLD_HEAD * item
-    size = latent.kv_rank + latent.rope_size
-    if size == _ALIGNED_BEFORE and config.aligns_latent_cache:
-        size = _ALIGNED_LATENT
-    return size * item
+_PLAIN_LATENT_HEAD: Final = 256
+"""Before latent attention was cached compressed, its heads were padded to the kernel's 256."""
 
 
-def request_bytes(architecture: Architecture, config: EngineConfiguration, tokens: int) -> float:
-    """Return the bytes that one request of this many tokens takes on one rank."""
-    window = architecture.sliding_window
-    full, windowed = _cached_layers(architecture, config)
-    block = config.block_size
-    blocks = -(-tokens // block) * block
-    kept = blocks
-    if windowed and window is not None:
-        reach = window + config.batched_tokens
-        kept = min(blocks, -(-reach // block) * block)
-    one = layer_token_bytes(architecture, config) / config.pipeline_parallel_degree
-    return one * (full * blocks + windowed * kept)
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """How much cache memory tokens take on one rank.
+
+    Attributes:
+        full_bytes: Bytes of one token in all layers that see the whole context.
+        window_bytes: Bytes of one token in all layers that see a window.
+        window: Tokens that such a layer keeps at most, `None` if it keeps all.
+    """
+
+    full_bytes: float
+    window_bytes: float = 0.0
+    window: int | None = None
+
+    @property
+    def token_bytes(self) -> float:
+        """Bytes of one token while nothing has left a window."""
+        return self.full_bytes + self.window_bytes
+
+    def needed(self, tokens: int) -> float:
+        """Return the bytes of one request of this many tokens."""
+        tokens = math.ceil(tokens / _BLOCK) * _BLOCK
+        kept = tokens if self.window is None else min(tokens, self.window)
+        return self.full_bytes * tokens + self.window_bytes * kept
+
+    def tokens(self, pool: float) -> int:
+        """Return how many tokens a pool of this many bytes holds, as the engine counts them."""
+        if self.token_bytes <= 0:
+            return 0
+        return int(max(0.0, pool) / (self.token_bytes * _BLOCK)) * _BLOCK
+
+    def longest(self, pool: float) -> int:
+        """Return the longest context that one request can have in a pool."""
+        tokens = self.tokens(pool)
+        if self.window is None or tokens <= self.window or not self.full_bytes:
+            return tokens
+        beyond = (pool - self.window_bytes * self.window) / self.full_bytes
+        return max(tokens, int(beyond / _BLOCK) * _BLOCK)
 
 
-def cache_tokens(architecture: Architecture, config: EngineConfiguration, memory: float) -> int:
-    """Return the tokens that fit, as the engine counts them: in whole blocks of all layers."""
-    full, windowed = _cached_layers(architecture, config)
-    one = layer_token_bytes(architecture, config) / config.pipeline_parallel_degree
-    per_token = one * (full + windowed)
-    if per_token <= 0 or memory <= 0:
-        return 0
-    return int(memory // (per_token * config.block_size)) * config.block_size
+def cache_of(architecture: Architecture, setup: Setup) -> Cache:
+    """Return the cache of a model on the rank that has most of it."""
+    a = architecture
+    layers = math.ceil(a.cached_layers / setup.pipeline)
+    row = _row(a, setup) * setup.cache_bytes
+    windowed = 0 if not setup.hybrid_cache else round(a.window_layers * layers / a.cached_layers)
+    if not windowed or a.window is None:
+        return Cache(full_bytes=layers * row)
+    return Cache(
+        full_bytes=(layers - windowed) * row,
+        window_bytes=windowed * row,
+        window=a.window + setup.batched_tokens,
+    )
 
 
-def longest_context(architecture: Architecture, config: EngineConfiguration, memory: float) -> int:
-    """Return the longest single request in tokens whose cache fits into the memory."""
-    low, high = 0, 1 << 28
-    while low < high:
-        middle = (low + high + 1) // 2
-        if request_bytes(architecture, config, middle) <= memory:
-            low = middle
-        else:
-            high = middle - 1
-    return low // config.block_size * config.block_size
-
-
-def _cached_layers(architecture: Architecture, config: EngineConfiguration) -> tuple[int, int]:
-    """Return the layers that keep every token, and those that keep a window."""
-    if architecture.window_layers and config.has_hybrid_cache:
-        return architecture.attention_layers, architecture.window_layers
-    return architecture.attention_layers + architecture.window_layers, 0
+def _row(a: Architecture, setup: Setup) -> float:
+    """Return the numbers that one token takes in one layer of one rank."""
+    if a.latent and setup.version >= LATENT_CACHE_FROM:
+        row = a.latent.kv_rank + a.latent.rope
+        return math.ceil(row / _ALIGNED_ROW) * _ALIGNED_ROW if setup.legacy else row
+    if a.latent:
+        return 2 * a.heads / setup.tensor * _PLAIN_LATENT_HEAD
+    return 2 * max(1.0, a.kv_heads / setup.tensor) * a.head_dim

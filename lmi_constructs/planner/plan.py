@@ -1,294 +1,188 @@
-"""What fits: one model with one configuration on one kind of accelerator."""
+"""The plan: what a model takes of each accelerator, and whether the engine starts."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import TYPE_CHECKING
 
-from lmi_constructs.facts import instance_types
-from lmi_constructs.facts.accelerators import Accelerator, accelerators
-from lmi_constructs.findings import Finding
-from lmi_constructs.planner import kv_cache
-from lmi_constructs.planner.configuration import EngineConfiguration, is_large_card
-from lmi_constructs.planner.profile import (
-    GIB,
-    activation_bytes,
-    cuda_graph_bytes,
-    graphs_are_budgeted,
-    library_bytes,
+from lmi_constructs.facts import Accelerator, accelerators, instance_types
+from lmi_constructs.findings import Finding, LmiError
+from lmi_constructs.planner.configuration import EngineConfiguration, Setup, fill_in
+from lmi_constructs.planner.explanation import explain
+from lmi_constructs.planner.judgement import (
+    Grade,
+    doubt_about,
+    grade_of_rules,
+    judge,
+    too_little_storage,
 )
-from lmi_constructs.planner.quantization import Quantization
-from lmi_constructs.planner.shape import shape_findings
-from lmi_constructs.planner.weights import weight_bytes
+from lmi_constructs.planner.memory import Memory
+from lmi_constructs.planner.profile import GIB
+from lmi_constructs.planner.rules import broken_rules
+from lmi_constructs.planner.weights import repository_bytes
 
 if TYPE_CHECKING:
     from lmi_constructs.planner.architecture import Architecture
-
-Grade = Literal["fits", "marginal", "cannot", "unknown"]
-
-_LEAST_SPARE = 0.35
-"""Share of the soft terms that a plan must be able to lose and still start, to be graded fits."""
+    from lmi_constructs.planner.kv_cache import Cache
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a model runs.
-
-    Attributes:
-        name: Instance type, or accelerator.
-        accelerator: Name of the accelerator.
-        count: Number of accelerators, if known.
-        usable_gib: Memory in GiB of one that the driver shows, if known.
-        capability: CUDA compute capability, if known.
-    """
-
-    name: str
-    accelerator: str
-    count: int | None
-    usable_gib: float | None
-    capability: tuple[int, int] | None
-
-    @classmethod
-    def of(cls, place: str | Accelerator, count: int | None = None) -> Place | None:
-        """Return the place of an instance type or accelerator by name, `None` if not known."""
-        instance = instance_types().get(place) if isinstance(place, str) else None
-        if instance is not None:
-            return cls(
-                instance.name,
-                instance.accelerator,
-                instance.accelerator_count,
-                instance.usable_accelerator_memory_gib,
-                _capability(instance.compute_capability),
-            )
-        found = accelerators().get(place) if isinstance(place, str) else place
-        if found is None:
-            return None
-        capability = _capability(found.compute_capability)
-        return cls(found.name, found.name, count, found.usable_memory_gib, capability)
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What fits, all memory in GiB of one accelerator.
+    """What a model takes of each accelerator, and what is left for requests.
+
+    All figures in GiB are those of the accelerator that has least left; `None` is not known.
 
     Attributes:
+        grade: `fits`; `marginal`, where it may start or not; `cannot`; or `unknown`.
+        findings: What is wrong. Only a plan graded `cannot` has errors.
         architecture: The model.
-        place: Where it runs.
-        configuration: The configuration with the engine's defaults filled in.
-        grade: `fits`, `marginal`, `cannot`, or `unknown` where the planner abstains.
-        findings: What is wrong, errors only where it cannot start.
-        weights_gib: Weights, `None` if they cannot be sized.
-        activation_gib: Peak of the profile run.
-        overhead_gib: CUDA, NCCL and other buffers.
-        cuda_graph_gib: Captured CUDA graphs.
-        kv_cache_gib: What is left for the KV cache.
-        needed_kv_cache_gib: KV cache of one request of the longest context.
-        budget_gib: What the engine may use of the accelerator.
-        total_gib: What the driver shows.
-        kv_tokens: Tokens that the KV cache holds.
-        max_context: Longest single request in tokens that fits.
-        reason: Why the planner abstains.
+        accelerator: The accelerator.
+        accelerator_count: How many there are, `None` if it is not known.
+        instance_type: Name of the instance type, if it is one.
+        configuration: What the engine is told.
+        setup: What the engine makes of it.
+        weights_gib: Weights with adapter slots.
+        activation_gib: Peak of the trial batch.
+        overhead_gib: Memory outside PyTorch.
+        cuda_graph_gib: CUDA graphs.
+        kv_cache_gib: What is left for the cache, never below 0.
+        kv_needed_gib: Cache of one request of the longest context.
+        budget_gib: What the engine may use.
+        usable_gib: What the driver shows.
+        kv_tokens: Tokens that the cache holds.
+        max_context: Longest context that one request can have, never beyond the model's own.
+        repository_bytes: Size of the weights to download, in bytes.
+        expected_start_seconds: Time to start; `None`, as no evidence ties it to the size.
+        doubt: Why the grade is `unknown`.
     """
 
-    architecture: Architecture
-    place: Place
-    configuration: EngineConfiguration
     grade: Grade
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Finding, ...]
+    architecture: Architecture
+    accelerator: Accelerator
+    accelerator_count: int | None
+    instance_type: str | None
+    configuration: EngineConfiguration
+    setup: Setup
     weights_gib: float | None = None
     activation_gib: float | None = None
     overhead_gib: float | None = None
     cuda_graph_gib: float | None = None
     kv_cache_gib: float | None = None
-    needed_kv_cache_gib: float | None = None
+    kv_needed_gib: float | None = None
     budget_gib: float | None = None
-    total_gib: float | None = None
+    usable_gib: float | None = None
     kv_tokens: int | None = None
     max_context: int | None = None
-    reason: str | None = None
-
-    def concurrency_at(self, tokens: int) -> int | None:
-        """Return how many requests of this many tokens the KV cache holds, at most max_num_seqs."""
-        if self.kv_cache_gib is None or tokens < 1:
-            return None
-        one = kv_cache.request_bytes(self.architecture, self.configuration, tokens)
-        held = int(max(self.kv_cache_gib, 0) * GIB // one) if one else 0
-        return min(held, self.configuration.sequences)
-
-    def tokens_in(self, memory_gib: float) -> int:
-        """Return the tokens of KV cache that this much memory of each accelerator holds."""
-        return kv_cache.cache_tokens(self.architecture, self.configuration, memory_gib * GIB)
+    repository_bytes: int | None = None
+    expected_start_seconds: float | None = None
+    doubt: str | None = None
+    cache: Cache | None = field(default=None, repr=False)
 
     @property
-    def max_concurrency(self) -> int | None:
-        """Requests of the longest context that the KV cache holds at once."""
-        return self.concurrency_at(self.configuration.sequence_length or 1)
+    def total_gib(self) -> float | None:
+        """What is taken of one accelerator when the cache fills the budget."""
+        if self.budget_gib is None or self.weights_gib is None:
+            return None
+        taken = self.weights_gib + (self.activation_gib or 0) + (self.overhead_gib or 0)
+        outside = 0.0 if self.setup.graphs_in_budget else self.cuda_graph_gib or 0.0
+        inside = self.cuda_graph_gib or 0.0 if self.setup.graphs_in_budget else 0.0
+        return max(self.budget_gib, taken + inside) + outside
 
     @property
-    def repository_bytes(self) -> float | None:
-        """Bytes of the checkpoint in one format, `None` if they cannot be sized."""
-        if not self.architecture.understood:
+    def max_concurrency(self) -> float | None:
+        """Requests of the longest context that the cache holds at once."""
+        return None if self.setup.context is None else self.concurrency_at(self.setup.context)
+
+    def concurrency_at(self, tokens: int) -> float | None:
+        """Return how many requests of this many tokens the cache holds at once.
+
+        The engine works on no more than its `max_num_seqs` of them.
+        """
+        if self.cache is None or self.kv_cache_gib is None or tokens <= 0:
             return None
-        return weight_bytes(self.architecture, EngineConfiguration())
+        return self.kv_cache_gib * GIB / self.cache.needed(tokens)
+
+    def explain(self) -> list[str]:
+        """Return what each figure is made of, one a line."""
+        return explain(self)
 
 
 def plan(
     architecture: Architecture,
-    place: str | Accelerator | Place,
+    where: str | Accelerator,
     configuration: EngineConfiguration | None = None,
     *,
-    accelerator_count: int | None = None,
+    count: int | None = None,
 ) -> Plan:
-    """Return what fits.
+    """Plan a model on an instance type, or on a number of accelerators.
 
     Args:
         architecture: The model.
-        place: Instance type (`ml.g6.48xlarge`) or accelerator (`L4`).
-        configuration: Settings of the engine.
-        accelerator_count: Number of accelerators, where the place does not say it.
+        where: SageMaker instance type, or an accelerator.
+        configuration: What the engine is told. Default: nothing.
+        count: Number of accelerators, if `where` is one. Default: as many as the ranks need.
 
-    Returns:
-        The plan. Where the model or the place is not known well enough, its grade is `unknown` and
-        `reason` says why; nothing is guessed.
+    Raises:
+        LmiError: If the instance type is not known (LMI040).
     """
-    found = place if isinstance(place, Place) else Place.of(place, accelerator_count)
-    where = found or Place(str(place), str(place), accelerator_count, None, None)
-    chosen = configuration or EngineConfiguration()
-    model = _stored(architecture, chosen)
-    config = replace(
-        chosen,
-        sequence_length=chosen.max_model_len or model.max_context or 0,
-        large_card=is_large_card(where.usable_gib or 0, where.accelerator),
-        latent_attention=model.latent is not None,
+    configuration = configuration or EngineConfiguration()
+    name = where if isinstance(where, str) else None
+    accelerator, count = _instance(where) if isinstance(where, str) else (where, count)
+    setup = fill_in(configuration, architecture, accelerator)
+    size = repository_bytes(architecture) if architecture.understood else None
+    found = (
+        *broken_rules(architecture, accelerator, count, configuration, setup),
+        *too_little_storage(name, size),
     )
-    findings = tuple(
-        shape_findings(
-            model,
-            config,
-            accelerator_count=where.count,
-            compute_capability=where.capability,
-        )
+    doubt = doubt_about(architecture, accelerator, configuration, setup)
+    outline = Plan(
+        grade=grade_of_rules(found),
+        findings=found,
+        architecture=architecture,
+        accelerator=accelerator,
+        accelerator_count=count,
+        instance_type=name,
+        configuration=configuration,
+        setup=setup,
+        repository_bytes=size,
+        doubt=doubt,
     )
-    refused = any(finding.severity == "error" for finding in findings)
-    reason = _abstains(model, config, where)
-    if refused or reason:
-        grade: Grade = "cannot" if refused else "unknown"
-        weights = weight_bytes(model, config) / GIB if model.understood else None
-        return Plan(model, where, config, grade, findings, weights_gib=weights, reason=reason)
-    sized = _sized(model, where, config, findings)
-    if model.multimodal and sized.grade != "cannot":
-        # The language part alone fits; what the tower takes is not known.
-        reason = "the vision or audio tower of the model is not sized"
-        return Plan(model, where, config, "unknown", findings, reason=reason)
-    return sized
-
-
-def _sized(
-    model: Architecture,
-    where: Place,
-    config: EngineConfiguration,
-    findings: tuple[Finding, ...],
-) -> Plan:
-    total = where.usable_gib or 0.0
-    budget = total * config.gpu_memory_utilization
-    weights = weight_bytes(model, config) / GIB
-    activation = activation_bytes(model, config) / GIB
-    overhead = library_bytes(config) / GIB
-    graphs = cuda_graph_bytes(model, config) / GIB
-    budgeted = graphs if graphs_are_budgeted(config) else 0.0
-    left = budget - weights - activation - overhead - budgeted
-    needed = kv_cache.request_bytes(model, config, config.sequence_length) / GIB
-    memory = max(left, 0.0) * GIB
-    grade = _grade(left, needed, weights, activation + overhead + budgeted, budget, total, graphs)
-    sized = Plan(
-        architecture=model,
-        place=where,
-        configuration=config,
+    if doubt is not None:
+        return outline
+    memory = Memory.of(architecture, accelerator, configuration, setup)
+    grade, about_memory = judge(memory, architecture, accelerator, setup, found)
+    longest = memory.cache.longest(memory.pool.usual * GIB)
+    return replace(
+        outline,
         grade=grade,
-        findings=findings,
-        weights_gib=weights,
-        activation_gib=activation,
-        overhead_gib=overhead,
-        cuda_graph_gib=graphs,
-        kv_cache_gib=left,
-        needed_kv_cache_gib=needed,
-        budget_gib=budget,
-        total_gib=total,
-        kv_tokens=kv_cache.cache_tokens(model, config, memory),
-        max_context=kv_cache.longest_context(model, config, memory),
-    )
-    return replace(sized, findings=(*findings, *_memory_findings(sized)))
-
-
-def _grade(
-    left: float,
-    needed: float,
-    weights: float,
-    soft: float,
-    budget: float,
-    total: float,
-    graphs: float,
-) -> Grade:
-    """Grade by what would still hold if the soft terms were much smaller, or larger."""
-    if budget - weights <= 0 or left + soft * 0.9 < needed:
-        return "cannot"
-    tight = total - budget < max(graphs, 0.03 * total)
-    if left < needed * 1.1 or left < soft * _LEAST_SPARE or tight:
-        return "marginal"
-    return "fits"
-
-
-def _memory_findings(sized: Plan) -> tuple[Finding, ...]:
-    if sized.grade == "fits" or sized.kv_cache_gib is None:
-        return ()
-    config = sized.configuration
-    cannot = sized.grade == "cannot"
-    length = config.sequence_length
-    message = (
-        f"one request of {length} tokens needs {sized.needed_kv_cache_gib:.1f} GiB of KV cache on"
-        f" each {sized.place.accelerator}; of {sized.budget_gib:.1f} GiB the weights take"
-        f" {sized.weights_gib:.1f} and activations and buffers about"
-        f" {(sized.activation_gib or 0) + (sized.overhead_gib or 0):.1f}"
-    )
-    return (
-        Finding(
-            rule="LMI050" if cannot else "LMI051",
-            message=message,
-            why="the engine stops at start for lack of KV cache"
-            if cannot
-            else "the engine may not start, or holds very few requests at once",
-            fix="shorten max_model_len, use kv_cache_dtype='fp8', a quantised checkpoint, more GPUs"
-            " for one copy (tensor_parallel_degree), or a larger instance",
-            severity="error" if cannot else "warning",
-            where="instance_type",
-            source="https://docs.vllm.ai/en/latest/configuration/conserving_memory/",
-        ),
+        findings=found + about_memory,
+        weights_gib=memory.weights,
+        activation_gib=memory.activation.usual,
+        overhead_gib=memory.other.usual,
+        cuda_graph_gib=memory.graphs.usual,
+        kv_cache_gib=max(0.0, memory.pool.usual),
+        kv_needed_gib=memory.needed,
+        budget_gib=memory.budget,
+        usable_gib=accelerator.usable_memory_gib,
+        kv_tokens=memory.cache.tokens(memory.pool.usual * GIB),
+        max_context=min(longest, architecture.max_context or longest),
+        cache=memory.cache,
     )
 
 
-def _abstains(model: Architecture, config: EngineConfiguration, where: Place) -> str | None:
-    if not model.understood:
-        return f"the architecture {model.model_type or model.name} is not sized"
-    if where.usable_gib is None:
-        return f"the memory that the driver shows on {where.name} is not known"
-    if config.speculative or config.cpu_offload_gib:
-        return "speculative decoding and offloading to the host are not sized"
-    if model.is_hybrid:
-        return "layers with linear attention are not sized"
-    if config.pipeline_parallel_degree > 1:
-        return "builds differ in whether pipeline stages share the weights"
-    return None
-
-
-def _stored(model: Architecture, config: EngineConfiguration) -> Architecture:
-    """Return the model as it is stored: the checkpoint's own way wins over the engine's option."""
-    if model.quantization is not None or config.quantization is None:
-        return model
-    return model.quantized(Quantization.named(config.quantization))
-
-
-def _capability(text: str | None) -> tuple[int, int] | None:
-    if text is None:
-        return None
-    major, _, minor = text.partition(".")
-    return int(major), int(minor or 0)
+@cache
+def _instance(name: str) -> tuple[Accelerator, int]:
+    instance = instance_types().get(name)
+    if instance is None:
+        raise LmiError(
+            Finding(
+                rule="LMI040",
+                message=f"{name!r} is no known hosting instance type with accelerators",
+                why="what fits depends on its accelerators",
+                fix="use one of " + ", ".join(instance_types()),
+                where="instance_type",
+            )
+        )
+    return accelerators()[instance.accelerator], instance.accelerator_count

@@ -1,131 +1,168 @@
-"""How a checkpoint's weights are stored: bytes a weight, and what stays in 16 bits."""
+"""How many bytes a weight takes in each number format, and how its matrices may be cut.
+
+Sources: the formats' own layouts as vLLM loads them
+(https://docs.vllm.ai/en/latest/features/quantization/), checked against loaded sizes in public
+start-up logs.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-_METHODS = {
-    "fp8": "fp8",
-    "fbgemm_fp8": "fp8",
-    "compressed-tensors": "compressed-tensors",
-    "awq": "awq",
-    "awq_marlin": "awq",
-    "gptq": "gptq",
-    "gptq_marlin": "gptq",
-    "bitsandbytes": "bitsandbytes",
-    "bitsandbytes4": "bitsandbytes",
-    "mxfp4": "mxfp4",
-    "modelopt": "fp8",
-    "modelopt_fp4": "nvfp4",
-    "nvfp4": "nvfp4",
-    "int8": "int8",
-    "squeezellm": "squeezellm",
-}
-GROUPED = frozenset({"awq", "gptq"})
-"""Methods that store a scale and a zero point for each group of inputs."""
+LINEAR: Final = frozenset({"attention", "mlp", "experts", "shared"})
+"""Kinds of matrices that a quantisation converts unless it says otherwise; router, embedding, head
+and norms stay in 16 bits in every published checkpoint."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quantization:
-    """A way to store weights.
+    """How a checkpoint's weights are stored.
 
     Attributes:
-        method: `fp8`, `awq`, `gptq`, `bitsandbytes`, `mxfp4`, `nvfp4` or `int8`.
-        bits: Bits of one weight without its scales.
-        group_size: Inputs that share a scale, for grouped methods.
-        block: Rows and columns that share a scale, for block-wise FP8.
-        kept: Parts that stay in 16 bits: `attention`, `mlp`, `experts`, `shared_experts`.
+        method: `fp8`, `int8`, `awq`, `gptq`, `int4`, `nf4`, `mxfp4` or `nvfp4`.
+        bits: Bits of one weight.
+        group: Number of weights that share a scale, `None` for one scale a channel or tensor.
+        block: Side of the square blocks of an FP8 checkpoint.
+        kept: Layers by kind of matrix that stay in 16 bits, as a share of all layers from 0 to 1.
+        online: Whether the engine converts a 16-bit checkpoint while loading.
+        origin: Where the format was read, for messages.
     """
 
     method: str
     bits: int
-    group_size: int | None = None
-    block: tuple[int, int] | None = None
-    kept: frozenset[str] = frozenset()
+    group: int | None = None
+    block: int | None = None
+    kept: tuple[tuple[str, float], ...] = ()
+    online: bool = False
+    origin: str = "config.json"
 
     @property
     def bytes_per_weight(self) -> float:
-        """Bytes of one weight, its share of the scales included."""
-        if self.block is not None:
-            return self.bits / 8 + 4 / (self.block[0] * self.block[1])
-        if self.method in GROUPED:
-            return self.bits / 8 + (2 + self.bits / 8) / (self.group_size or 128)
-        if self.method == "bitsandbytes" and self.bits == 4:
-            # nf4: blocks of 64 weights with an 8-bit scale, plus one 32-bit scale in 256 blocks.
-            return 0.5 + 1 / 64 + 4 / (64 * 256)
-        if self.method == "mxfp4":
-            return 0.5 + 1 / 32
-        if self.method == "nvfp4":
-            return 0.5 + 1 / 16
-        return self.bits / 8
+        """Bytes of one converted weight with its share of scales and zero points."""
+        return _BYTES[self.method](self)
 
-    @classmethod
-    def named(cls, name: str) -> Quantization | None:
-        """Return the usual form of a method by the engine's name; `None` if it is not known."""
-        words = name.lower().replace("_", "-")
-        if "awq" in words or "gptq" in words or "wna16" in words or words == "int4":
-            return cls("gptq" if "gptq" in words else "awq", 8 if "int8" in words else 4, 128)
-        if "mxfp4" in words:
-            return cls("mxfp4", 4, 32, kept=frozenset({"attention"}))
-        if "nvfp4" in words or "fp4" in words:
-            return cls("nvfp4", 4, 16)
-        if "fp8" in words or words in ("modelopt", "ptpc-fp8"):
-            block = (128, 128) if "block" in words else None
-            return cls("fp8", 8, block=block)
-        if "bitsandbytes" in words or "bnb" in words:
-            return cls("bitsandbytes", 8 if words.endswith("8") or "8bit" in words else 4)
-        if "int8" in words or "w8a8" in words:
-            return cls("int8", 8)
+    def kept_share(self, kind: str) -> float:
+        """Return the share of the layers whose matrices of a kind stay in 16 bits."""
+        return 1.0 if kind not in LINEAR else dict(self.kept).get(kind, 0.0)
+
+
+def _grouped(quantization: Quantization) -> float:
+    """Return bytes of weights with a 16-bit scale, and a packed zero point, for each group."""
+    packed = quantization.bits / 8
+    zero_point = 0.0 if quantization.method == "int4" else packed
+    return packed + (2 + zero_point) / quantization.group if quantization.group else packed
+
+
+_BYTES: Final[Mapping[str, Callable[[Quantization], float]]] = MappingProxyType(
+    {
+        "fp8": lambda q: 1 + (4 / q.block**2 if q.block else 0),
+        "int8": lambda q: 1.002,
+        "awq": _grouped,
+        "gptq": _grouped,
+        "int4": _grouped,
+        "nf4": lambda q: 0.5 + 1 / 64 + 4 / (64 * 256),
+        "mxfp4": lambda q: 0.5 + 1 / 32,
+        "nvfp4": lambda q: 0.5 + 1 / 16,
+    }
+)
+
+_NAMES: Final[Mapping[str, Quantization]] = MappingProxyType(
+    {
+        name: quantization
+        for names, quantization in (
+            (("fp8", "fbgemm_fp8", "modelopt", "ptpc_fp8", "w8a8-fp8"), Quantization("fp8", 8)),
+            (("fp8-block", "fp8_block", "deepseek_fp8"), Quantization("fp8", 8, block=128)),
+            (("awq", "awq_marlin", "awq-int4"), Quantization("awq", 4, group=128)),
+            (("gptq", "gptq_marlin", "marlin", "gptq-int4"), Quantization("gptq", 4, group=128)),
+            (("gptq-int8",), Quantization("gptq", 8, group=128)),
+            (("int4", "w4a16", "wna16", "compressed-tensors"), Quantization("int4", 4, group=128)),
+            (("int8", "w8a8", "w8a16", "experts_int8"), Quantization("int8", 8)),
+            (("bitsandbytes", "bnb", "nf4"), Quantization("nf4", 4, group=64)),
+            (("mxfp4", "gpt_oss_mxfp4"), Quantization("mxfp4", 4, group=32)),
+            (("nvfp4", "modelopt_fp4", "modelopt_mixed"), Quantization("nvfp4", 4, group=16)),
+        )
+        for name in names
+    }
+)
+
+
+def quantization_named(name: str) -> Quantization | None:
+    """Return a format by the name that the engine's `quantization` argument takes."""
+    return _NAMES.get(name.strip().lower())
+
+
+def quantization_of(config: Mapping[str, Any], layers: int) -> Quantization | None:
+    """Return the format that a `quantization_config` describes, `None` for one not known."""
+    method = str(config.get("quant_method") or config.get("quant_algo") or "").lower()
+    found = _compressed_tensors(config) if method == "compressed-tensors" else _NAMES.get(method)
+    if found is None:
         return None
-
-    @classmethod
-    def from_config(cls, config: Mapping[str, Any]) -> Quantization | None:
-        """Return what a model's `quantization_config` says; `None` if it is not understood."""
-        method = _METHODS.get(str(config.get("quant_method", "")).lower())
-        if method is None:
-            return None
-        if method == "compressed-tensors":
-            return _compressed_tensors(config)
-        kept = _kept(config.get("modules_to_not_convert") or config.get("ignored_layers") or [])
-        bits = config.get("bits") or config.get("w_bit")
-        if method in GROUPED:
-            group = config.get("group_size") or config.get("q_group_size") or 128
-            return cls(method, int(bits or 4), int(group), kept=kept)
-        if method == "bitsandbytes":
-            return cls(method, 8 if config.get("load_in_8bit") else 4, kept=kept)
-        if method in ("mxfp4", "nvfp4"):
-            return cls(method, 4, 32 if method == "mxfp4" else 16, kept=kept)
-        block = config.get("weight_block_size")
-        return cls("fp8", 8, block=(int(block[0]), int(block[1])) if block else None, kept=kept)
+    bits = config.get("bits") or config.get("w_bit")
+    if isinstance(bits, int):
+        found = replace(found, bits=bits)
+    group = config.get("group_size", config.get("q_group_size"))
+    if isinstance(group, int):
+        found = replace(found, group=group if group > 0 else None)
+    block = config.get("weight_block_size")
+    if isinstance(block, Sequence) and block:
+        found = replace(found, block=int(block[0]))
+    if method == "bitsandbytes" and config.get("load_in_8bit"):
+        found = Quantization("int8", 8)
+    skipped = (
+        config.get("modules_to_not_convert")
+        or config.get("ignore")
+        or config.get("ignored_layers")
+        or config.get("exclude_modules")
+        or config.get("llm_int8_skip_modules")
+        or ()
+    )
+    return replace(found, kept=_kept(skipped, layers))
 
 
 def _compressed_tensors(config: Mapping[str, Any]) -> Quantization | None:
-    kept = _kept(config.get("ignore") or [])
-    for group in (config.get("config_groups") or {}).values():
-        weights = group.get("weights") or {}
-        bits, group_size = weights.get("num_bits"), weights.get("group_size")
-        if weights.get("type") == "float" and bits == 4:
-            return Quantization("nvfp4", 4, group_size or 16, kept=kept)
-        if weights.get("type") == "float":
-            block = weights.get("block_structure")
-            return Quantization("fp8", 8, block=tuple(block) if block else None, kept=kept)
-        if bits == 8 and weights.get("strategy") != "group":
-            return Quantization("int8", 8, kept=kept)
-        if bits:
-            return Quantization("gptq", int(bits), group_size or 128, kept=kept)
-    return None
+    groups = config.get("config_groups") or {}
+    weights = next((group.get("weights") or {} for group in groups.values()), {})
+    bits, kind, group = weights.get("num_bits"), weights.get("type"), weights.get("group_size")
+    if bits == 4 and kind == "float":
+        return _NAMES["nvfp4"] if group == 16 else _NAMES["mxfp4"]
+    if bits == 4:
+        zeros = weights.get("symmetric") is False
+        return Quantization("awq" if zeros else "int4", 4, group=group)
+    if bits == 8 and kind == "float":
+        structure = weights.get("block_structure") or [None]
+        return Quantization("fp8", 8, block=structure[0])
+    return Quantization("int8", 8) if bits == 8 else None
 
 
-def _kept(modules: Any) -> frozenset[str]:
-    """Return the large parts that a list of modules leaves in 16 bits."""
-    names = [str(name) for name in modules]
-    kept = set()
-    if any(name.endswith(("self_attn", "self_attn.q_proj", "self_attn.o_proj")) for name in names):
-        kept.add("attention")
-    if any(name.endswith((".mlp", "mlp.down_proj", "mlp.gate_up_proj")) for name in names):
-        kept.add("some_mlp")
-    return frozenset(kept)
+_MODULES: Final = (
+    ("shared", re.compile(r"shared_expert")),
+    ("experts", re.compile(r"experts")),
+    ("attention", re.compile(r"self_attn(?!.*(norm|indexer))|attention|self_attention")),
+    ("mlp", re.compile(r"(mlp|feed_forward|ffn)(?!.*(gate$|router|norm))")),
+)
+_LAYER: Final = re.compile(r"layers?\.(\d+)\.")
+
+
+def _kept(modules: Sequence[str], layers: int) -> tuple[tuple[str, float], ...]:
+    """Return the share of layers of each kind that a list of module names keeps in 16 bits."""
+    shares: dict[str, float] = {}
+    for kind, pattern in _MODULES:
+        named: set[str] = set()
+        for module in modules:
+            if kind_of(module) == kind and pattern.search(module):
+                number = _LAYER.search(module)
+                named.add(number[1] if number else "*")
+        if named:
+            shares[kind] = 1.0 if "*" in named else min(1.0, len(named) / max(1, layers))
+    return tuple(shares.items())
+
+
+def kind_of(module: str) -> str | None:
+    """Return the kind of matrices that a module name belongs to, `None` for those never converted."""
+    if "vision" in module or "visual" in module:
+        return None
+    return next((kind for kind, pattern in _MODULES if pattern.search(module)), None)

@@ -1,115 +1,190 @@
-"""Bytes of weights on one rank."""
+"""Weights: how many bytes each rank loads.
+
+The matrices are those of vLLM's model classes; the totals reproduce published parameter counts.
+"""
 
 from __future__ import annotations
 
-from math import ceil
-from typing import TYPE_CHECKING
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from lmi_constructs.planner.configuration import LATENT_CACHE_FROM
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lmi_constructs.planner.architecture import Architecture
-    from lmi_constructs.planner.configuration import EngineConfiguration
+    from lmi_constructs.planner.configuration import EngineConfiguration, Setup
+    from lmi_constructs.planner.quantization import Quantization
 
-_SIXTEEN_BIT = 2
-_VOCABULARY_MULTIPLE = 64
-"""vLLM pads the vocabulary to this (vllm/model_executor/layers/vocab_parallel_embedding.py)."""
+_VOCABULARY_MULTIPLE: Final = 64
+"""vLLM pads the vocabulary (vllm/model_executor/layers/vocab_parallel_embedding.py)."""
 
-MXFP4_MULTIPLE = 256
-"""Kernels of August 2025 and later pad the width of MXFP4 experts to this: 2880 becomes 3072
-(https://github.com/vllm-project/vllm, start-up logs of GPT-OSS-120B: 64.4 GiB against 60.7)."""
+_MXFP4_PADDED_FROM: Final = (0, 10, 1)
+_MXFP4_MULTIPLES: Final = (128, 256)
+"""The Marlin kernel pads the width of an expert's part, and the hidden size: 65.97 GiB loaded
+instead of 60.7 (https://github.com/vllm-project/vllm/issues/27508)."""
 
+_ABSORBED_UNTIL: Final = (0, 8, 0)
+"""Until then the engine multiplied the projections of latent attention into each other at load
+(https://github.com/vllm-project/vllm/pull/13109: 10.45 GiB loaded of a model of 8.2 GiB)."""
 
-def weight_bytes(architecture: Architecture, config: EngineConfiguration) -> float:
-    """Return the bytes of weights that one rank holds."""
-    per_layer = attention_bytes(architecture, config) + 2 * architecture.hidden_size * _SIXTEEN_BIT
-    total = per_layer * architecture.layers + _feed_forward_bytes(architecture, config)
-    return total + _embedding_bytes(architecture, config) + lora_bytes(architecture, config)
-
-
-def _embedding_bytes(architecture: Architecture, config: EngineConfiguration) -> float:
-    padded = ceil(architecture.vocabulary / _VOCABULARY_MULTIPLE) * _VOCABULARY_MULTIPLE
-    one = padded * architecture.hidden_size / config.tensor_parallel_degree * _kept(config)
-    return one if architecture.tied_embeddings else 2 * one
+_LORA_RANK: Final = 16
+_LORA_SLOTS: Final = 1
+"""Defaults of `max_lora_rank` and `max_loras` (EngineArgs of the vLLM wheels)."""
 
 
-def attention_bytes(architecture: Architecture, config: EngineConfiguration) -> float:
-    """Return the bytes of one attention layer on one rank."""
-    ranks = config.tensor_parallel_degree
-    hidden, heads = architecture.hidden_size, architecture.heads
-    stored = _stored(architecture, config, "attention")
-    if architecture.latent is None:
-        queries = 2 * hidden * heads * architecture.head_size / ranks
-        keys = 2 * hidden * max(1, architecture.kv_heads / ranks) * architecture.head_size
-        return (queries + keys) * stored
-    latent = architecture.latent
-    head = latent.nope_size + latent.rope_size
-    if latent.query_rank:
-        queries = hidden * latent.query_rank + latent.query_rank * heads * head / ranks
-    else:
-        queries = hidden * heads * head / ranks
-    compressed = hidden * (latent.kv_rank + latent.rope_size)
-    expanded = latent.kv_rank * heads * (latent.nope_size + latent.value_size) / ranks
-    output = heads * latent.value_size * hidden / ranks
-    # The latent backend keeps copies of the expanding matrices in 16 bits, made at load.
-    copies = expanded * _SIXTEEN_BIT if config.uses_latent_cache else 0
-    return (queries + compressed + expanded + output) * stored + copies
+@dataclass(frozen=True, slots=True)
+class Part:
+    """All matrices of one kind.
 
-
-def _feed_forward_bytes(architecture: Architecture, config: EngineConfiguration) -> float:
-    matrices = 3 if architecture.gated_mlp else 2
-    hidden, ranks = architecture.hidden_size, config.tensor_parallel_degree
-    stored = _stored(architecture, config, "mlp")
-    experts = architecture.experts
-    if experts is None:
-        return (
-            architecture.layers
-            * matrices
-            * hidden
-            * architecture.intermediate_size
-            * (stored / ranks)
-        )
-    shared_ranks = ranks * config.data_parallel_degree if config.expert_parallel else ranks
-    routed = experts.count * 3 * hidden * _padded(experts.width, architecture)
-    one = routed * _stored(architecture, config, "experts") / shared_ranks
-    one += 3 * hidden * experts.shared_width * stored / ranks
-    one += experts.count * hidden * _SIXTEEN_BIT
-    dense = matrices * hidden * experts.dense_width * stored / ranks
-    return one * (architecture.layers - experts.dense_layers) + dense * experts.dense_layers
-
-
-def _padded(size: int, architecture: Architecture) -> int:
-    quantization = architecture.quantization
-    if quantization is None or quantization.method != "mxfp4":
-        return size
-    return ceil(size / MXFP4_MULTIPLE) * MXFP4_MULTIPLE
-
-
-def _kept(config: EngineConfiguration) -> int:
-    return 4 if config.dtype in ("float32", "fp32", "float") else _SIXTEEN_BIT
-
-
-def _stored(architecture: Architecture, config: EngineConfiguration, part: str) -> float:
-    quantization = architecture.quantization
-    if quantization is None or part in quantization.kept:
-        return _kept(config)
-    if quantization.method == "mxfp4" and part != "experts":
-        return _kept(config)
-    return quantization.bytes_per_weight
-
-
-def lora_bytes(architecture: Architecture, config: EngineConfiguration) -> float:
-    """Return the bytes of the adapter slots on one rank.
-
-    Every target matrix of every layer has a slot for each adapter of a batch, filled or not.
+    Attributes:
+        kind: What they are, as the quantisation names it.
+        parameters: Number of weights of the whole model.
+        cut: Who shares them: `tensor` ranks, as far as there are `key_value` heads, `experts` also
+            over data-parallel replicas, or `nobody`.
+        layered: Whether pipeline stages share them.
     """
-    if not config.enable_lora:
-        return 0
-    ranks, hidden = config.tensor_parallel_degree, architecture.hidden_size
-    queries = architecture.heads * architecture.head_size
-    keys = architecture.kv_heads * architecture.head_size
-    inner = architecture.intermediate_size if architecture.experts is None else 0
-    sizes = [(hidden, queries), (hidden, keys), (hidden, keys), (queries, hidden)]
-    if inner:
-        sizes += [(hidden, inner), (hidden, inner), (inner, hidden)]
-    weights = sum(inputs + outputs / ranks for inputs, outputs in sizes)
-    slots = config.max_loras * config.max_lora_rank * architecture.layers
-    return slots * weights * _SIXTEEN_BIT
+
+    kind: str
+    parameters: float
+    cut: Literal["tensor", "key_value", "experts", "nobody"]
+    layered: bool = True
+
+
+def parts(architecture: Architecture) -> Iterator[Part]:
+    """Yield the matrices of a model."""
+    a = architecture
+    padded = math.ceil(a.vocabulary / _VOCABULARY_MULTIPLE) * _VOCABULARY_MULTIPLE
+    yield Part("embedding", padded * a.hidden, "tensor", layered=False)
+    if not a.tied_embeddings:
+        yield Part("head", padded * a.hidden, "tensor", layered=False)
+    yield from _attention(a)
+    yield Part("norm", (2 * a.layers + 1) * a.hidden, "nobody")
+    matrices = 3 if a.gated else 2
+    yield Part("mlp", a.dense_layers * matrices * a.hidden * a.intermediate, "tensor")
+    if a.experts:
+        e = a.experts
+        yield Part("experts", e.layers * e.count * matrices * a.hidden * e.width, "experts")
+        yield Part("shared", e.layers * matrices * a.hidden * e.shared_width, "tensor")
+        yield Part("router", e.layers * e.count * a.hidden, "nobody")
+        if e.bias:
+            yield Part("bias", e.layers * e.count * (2 * e.width + a.hidden), "experts")
+    if a.vision:
+        yield Part("vision", a.vision.parameters, "nobody", layered=False)
+
+
+def parameters(architecture: Architecture) -> int:
+    """Return the number of weights of a model."""
+    return int(sum(part.parameters for part in parts(architecture)))
+
+
+def repository_bytes(architecture: Architecture) -> int:
+    """Return the size of the checkpoint's weights in bytes, as its own config describes them."""
+    own, size = architecture.quantization, architecture.dtype_bytes
+    return int(sum(p.parameters * _bytes(p, own, size) for p in parts(architecture)))
+
+
+def weight_bytes(architecture: Architecture, setup: Setup) -> float:
+    """Return the bytes of weights on the rank that has most."""
+    layered = whole = 0.0
+    ends = []
+    for part in parts(architecture):
+        size = part.parameters * _bytes(part, setup.quantization, setup.dtype_bytes)
+        size *= _padding(part, architecture, setup) / _ranks(part, architecture, setup)
+        if part.layered:
+            layered += size
+        elif part.kind in ("embedding", "head"):
+            ends.append(size)
+        else:
+            whole += size
+    layered += _unfolded_latent(architecture, setup)
+    stages = setup.pipeline
+    share = math.ceil(architecture.layers / stages) / max(1, architecture.layers)
+    return layered * share + whole + (sum(ends) if stages == 1 else max(ends))
+
+
+def lora_bytes(
+    architecture: Architecture, configuration: EngineConfiguration, setup: Setup
+) -> float:
+    """Return the bytes of the adapter slots of one rank: each matrix of each layer has a pair."""
+    if not configuration.enable_lora:
+        return 0.0
+    a, t = architecture, setup.tensor
+    rank = configuration.max_lora_rank or _LORA_RANK
+    slots = configuration.max_loras or _LORA_SLOTS
+    whole = t if configuration.fully_sharded_loras else 1
+    queries, keys = a.heads * a.head_dim, a.kv_heads * a.head_dim
+    into = [(a.hidden, queries), (a.hidden, keys), (a.hidden, keys)]
+    into += [(a.hidden, a.intermediate)] * (2 if a.gated else 1)
+    out_of = [(queries, a.hidden), (a.intermediate, a.hidden)]
+    width = sum(i / whole + o / t for i, o in into) + sum(i / t + o / whole for i, o in out_of)
+    return slots * rank * width * a.layers * setup.dtype_bytes / setup.pipeline
+
+
+def _attention(a: Architecture) -> Iterator[Part]:
+    if a.latent:
+        m, compressed = a.latent, a.latent.q_rank
+        yield Part("attention", a.layers * a.hidden * (m.kv_rank + m.rope), "nobody")
+        into = compressed or a.hidden
+        if compressed:
+            yield Part("attention", a.layers * a.hidden * compressed, "nobody")
+        per_head = into * (m.nope + m.rope) + m.kv_rank * (m.nope + m.value) + m.value * a.hidden
+        yield Part("attention", a.layers * a.heads * per_head, "tensor")
+        return
+    yield Part("attention", a.layers * 2 * a.hidden * a.heads * a.head_dim, "tensor")
+    yield Part("attention", a.layers * 2 * a.hidden * a.kv_heads * a.head_dim, "key_value")
+    if a.qkv_bias:
+        yield Part("bias", a.layers * (a.heads + 2 * a.kv_heads) * a.head_dim, "tensor")
+
+
+def _ranks(part: Part, architecture: Architecture, setup: Setup) -> int:
+    match part.cut:
+        case "tensor":
+            return setup.tensor
+        case "key_value":
+            return min(setup.tensor, architecture.kv_heads)
+        case "experts":
+            return setup.tensor * setup.data
+        case _:
+            return 1
+
+
+def _bytes(part: Part, quantization: Quantization | None, unquantised: int) -> float:
+    """Return the mean bytes of a weight of a part."""
+    if quantization is None:
+        return unquantised
+    kept = quantization.kept_share(part.kind)
+    return kept * unquantised + (1 - kept) * quantization.bytes_per_weight
+
+
+def _padding(part: Part, architecture: Architecture, setup: Setup) -> float:
+    """Return by what factor the kernel's padding makes the experts larger."""
+    quantization, experts = setup.quantization, architecture.experts
+    if part.kind != "experts" or quantization is None or experts is None:
+        return 1.0
+    if quantization.method != "mxfp4" or setup.version < _MXFP4_PADDED_FROM:
+        return 1.0
+    width, hidden = experts.width / setup.tensor, architecture.hidden
+    wide, high = _MXFP4_MULTIPLES
+    return _up(width, wide) / width * _up(hidden, high) / hidden
+
+
+def _up(value: float, multiple: int) -> int:
+    return math.ceil(value / multiple) * multiple
+
+
+def _unfolded_latent(architecture: Architecture, setup: Setup) -> float:
+    """Return the bytes of 16-bit matrices that latent attention makes of its projections at load.
+
+    Today these are copies of the up-projections; before, products of neighbouring projections.
+    """
+    a, m = architecture, architecture.latent
+    if m is None or setup.version < LATENT_CACHE_FROM:
+        return 0.0
+    heads = a.heads / setup.tensor
+    if setup.version >= _ABSORBED_UNTIL:
+        return a.layers * heads * m.kv_rank * (m.nope + m.value) * 2
+    queries = (m.q_rank or a.hidden) * (m.kv_rank + m.rope)
+    return a.layers * heads * (queries + m.kv_rank * a.hidden) * 2

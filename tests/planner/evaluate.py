@@ -1,11 +1,10 @@
-"""Measures the planner against public start-up logs.
+"""Hold the planner against public start-up logs: `python tests/planner/evaluate.py FILE`.
 
-    python tests/planner/evaluate.py FILE
-
-FILE holds cases as in `tests/planner/data/startup_logs.json`: what was configured, what was seen.
-Prints per figure the median and 90th-percentile relative error, the confusion table of grade
-against outcome, and one line of JSON with the totals.
+A case that says nothing of version or engine is read with the help of its number in vLLM's
+repository, which dates it. The last line of the output is JSON.
 """
+
+# ruff: noqa: T201
 
 from __future__ import annotations
 
@@ -14,215 +13,345 @@ import re
 import statistics
 import sys
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent.parent.parent))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from lmi_constructs.planner import (
-    Architecture,
-    EngineConfiguration,
-    Place,
-    Plan,
-    Quantization,
-    plan,
+from lmi_constructs.facts import Accelerator, accelerators, find_accelerator
+from lmi_constructs.planner import Architecture, EngineConfiguration, Plan, plan
+from lmi_constructs.planner.configuration import Setup, fill_in
+from lmi_constructs.planner.kv_cache import cache_of
+from lmi_constructs.planner.profile import GIB
+from lmi_constructs.planner.quantization import Quantization, quantization_named
+from lmi_constructs.planner.weights import lora_bytes, weight_bytes
+
+STARTED = {"ok"}
+NOT_STARTED = {
+    "kv_too_small",
+    "no_kv_memory",
+    "oom",
+    "tp_heads",
+    "tp_quant",
+    "unsupported_arch",
+}
+"""The other outcomes (`oom_after_kv`, `partial_log`) say neither."""
+
+RELEASE_AT_ISSUE = (
+    (38000, (0, 19, 0)),
+    (33800, (0, 16, 0)),
+    (32700, (0, 15, 0)),
+    (31000, (0, 13, 0)),
+    (29800, (0, 12, 0)),
+    (26000, (0, 11, 0)),
+    (24800, (0, 10, 2)),
+    (23100, (0, 10, 1)),
+    (21500, (0, 10, 0)),
+    (20500, (0, 9, 2)),
+    (18700, (0, 9, 0)),
+    (17350, (0, 8, 5)),
+    (15000, (0, 8, 0)),
+    (13600, (0, 7, 3)),
+    (12800, (0, 7, 2)),
+    (12500, (0, 7, 0)),
+    (11200, (0, 6, 5)),
+    (10350, (0, 6, 4)),
+    (8150, (0, 6, 0)),
+    (7100, (0, 5, 4)),
+    (5400, (0, 5, 0)),
+    (3700, (0, 4, 0)),
+    (2600, (0, 3, 0)),
+    (0, (0, 2, 0)),
 )
+"""Newest release when an issue of that number was opened, roughly; the cases that name a version
+agree. A pull request runs the code of the release that follows."""
 
-Case = dict[str, Any]
-_STARTED = ("ok",)
-_NO_OUTCOME = ("partial_log",)
-_WIDE_RANK = 64
+V0, V1 = (0, 7, 3), (0, 11, 0)
+"""Versions that are assumed if only the engine is known."""
 
-
-def main(path: str, *, verbose: bool = False) -> int:
-    """Evaluate all cases of a file."""
-    cases: list[Case] = json.loads(Path(path).read_text())
-    errors: dict[str, list[float]] = {}
-    table: Counter[tuple[str, str]] = Counter()
-    skipped = 0
-    for case in cases:
-        planned = plan_of(case)
-        grade = grade_of(case, planned)
-        if grade == "unknown" and not is_told(case):
-            skipped += 1
-        elif case["outcome"] not in _NO_OUTCOME:
-            table[case["outcome"], grade] += 1
-        for figure, error in figures(case, planned).items():
-            errors.setdefault(figure, []).append(error)
-            if verbose and abs(error) > 0.05:
-                print(f"  {case['case_id']} {figure} {error:+.1%}  {case['model_id']}")
-        if verbose:
-            _show_grade(case, planned)
-    print(f"{skipped} cases do not tell what they ran on and are not graded")
-    _print(errors, table)
-    return 0
+UNKNOWN = Accelerator("unknown", "unknown", 0, None, False, None)
 
 
-def plan_of(case: Case) -> Plan | None:
-    """Return the plan of a case, `None` if its model is not known."""
-    name = case["arch_ref"] or case["model_id"] or ""
-    architecture = Architecture.known(name)
+@dataclass
+class Result:
+    """One case and what the planner says of it."""
+
+    case: dict[str, Any]
+    plan: Plan | None
+    errors: dict[str, float]
+    recent: bool
+    otherwise: Plan | None = None
+
+
+def main(path: str) -> None:
+    """Print how far the planner is from the logs of a file."""
+    content = json.loads(Path(path).read_text(encoding="utf-8"))
+    cases = content if isinstance(content, list) else content["cases"]
+    results = [evaluate(case) for case in cases]
+    print_errors(results)
+    table = Counter((r.case["outcome"], grade_of(r)) for r in results)
+    print_confusion(table)
+    for result in results:
+        if is_wrong(result):
+            print("  ", describe(result))
+    print(json.dumps(summary(results), sort_keys=True))
+
+
+def evaluate(case: dict[str, Any]) -> Result:
+    """Plan one case."""
+    architecture = architecture_of(case)
+    version, legacy = engine_of(case)
+    recent = is_recent(case, version)
     if architecture is None:
-        return None
-    stored = Quantization.named(case["quantization"]) if case["quantization"] else None
-    same = architecture.quantization is not None and stored is not None
-    if same and architecture.quantization.method == stored.method:  # type: ignore[union-attr]
-        stored = architecture.quantization
-    if stored is not None:
-        architecture = architecture.quantized(stored)
-    return plan(architecture, place_of(case), configuration_of(case))
+        return Result(case, None, {}, recent)
+    device = device_of(case)
+    configuration = configuration_of(case, version, legacy)
+    setup = fill_in(configuration, architecture, device)
+    planned = plan(architecture, device, configuration, count=case["gpu_count"])
+    otherwise = None
+    if case["max_model_len"] is None:
+        shorter = replace(configuration, max_model_len=-1)
+        otherwise = plan(architecture, device, shorter, count=case["gpu_count"])
+    return Result(case, planned, errors_of(case, planned, setup), recent, otherwise)
 
 
-def grade_of(case: Case, planned: Plan | None) -> str:
-    """Return the grade of a case.
-
-    A log that does not show max_model_len tells nothing about the context it was started with, so
-    a plan that fails for the model's own context alone is not taken as a refusal. One that does not
-    show the rank of its adapters is planned for small and for large ones.
-    """
-    if planned is None or _degree_is_hidden(case):
-        return "unknown"
-    if case["enable_lora"] and "rank" not in (case["lora"] or ""):
-        wide = plan(
-            planned.architecture,
-            planned.place,
-            replace(planned.configuration, max_lora_rank=_WIDE_RANK),
-        )
-        if wide.grade != planned.grade:
-            return "marginal"
-    if planned.grade == "cannot" and case["max_model_len"] is None and planned.kv_cache_gib:
-        shortest = plan(
-            planned.architecture,
-            planned.place,
-            replace(planned.configuration, max_model_len=planned.configuration.block_size),
-        )
-        return "cannot" if shortest.grade == "cannot" else "marginal"
-    return planned.grade
-
-
-def _degree_is_hidden(case: Case) -> bool:
-    return case["tp"] is None and (case["gpu_count"] or 1) > 1
-
-
-def place_of(case: Case) -> Place:
-    """Return the accelerators of a case: as the log itself shows their memory, or by their name."""
-    count, name = case["gpu_count"], str(case["gpu"])
-    found = Place.of(name, count) or Place(name, name, count, None, None)
-    shown = case["observed"]["total_gpu_gib"]
-    return replace(found, usable_gib=shown) if shown else found
-
-
-def is_told(case: Case) -> bool:
-    """Whether a log tells what it ran on: without that nobody can plan its memory."""
-    return case["gpu"] is not None or case["observed"]["total_gpu_gib"] is not None
-
-
-def configuration_of(case: Case) -> EngineConfiguration:
-    """Return the configuration of a case."""
-    version = tuple(int(part) for part in re.findall(r"\d+", case["vllm_version"] or "")[:3])
-    rank = re.search(r"rank (\d+)", case["lora"] or "")
-    registered = re.search(r"(\d+) registered", case["lora"] or "")
-    return EngineConfiguration(
-        tensor_parallel_degree=case["tp"] or case["gpu_count"] or 1,
-        pipeline_parallel_degree=case["pp"] or 1,
-        data_parallel_degree=case["dp"] or 1,
-        expert_parallel=bool(case["dp"]),
-        max_model_len=case["max_model_len"],
-        max_num_seqs=case["max_num_seqs"],
-        max_num_batched_tokens=case["max_num_batched_tokens"],
-        gpu_memory_utilization=case["gpu_memory_utilization"] or 0.9,
-        dtype=case["dtype"],
-        quantization=case["quantization"],
-        kv_cache_dtype=case["kv_cache_dtype"],
-        enforce_eager=bool(case["enforce_eager"]),
-        enable_lora=bool(case["enable_lora"]),
-        max_loras=int(registered[1]) if registered else 1,
-        max_lora_rank=int(rank[1]) if rank else 16,
-        # The architecture may be another model of the same shape, made for another context.
-        extends_context=case["arch_ref"] != case["model_id"],
-        engine_version=version or None,
-        legacy_engine=None if case["engine"] is None else case["engine"] == "V0",
-    )
-
-
-def figures(case: Case, planned: Plan | None) -> dict[str, float]:
-    """Return the relative error of each figure that the log shows."""
-    if planned is None or not planned.architecture.understood:
+def errors_of(case: dict[str, Any], planned: Plan, setup: Setup) -> dict[str, float]:
+    """Return the relative errors of the figures that the log shows."""
+    seen, architecture, errors = case["observed"], planned.architecture, {}
+    if not architecture.understood:
         return {}
-    seen = case["observed"]
-    found = {}
-    if seen["weights_gib"] and planned.weights_gib:
-        found["weights GiB"] = planned.weights_gib / seen["weights_gib"] - 1
-    if seen["kv_needed_gib"] and planned.needed_kv_cache_gib:
-        found["KV GiB needed for the context"] = (
-            planned.needed_kv_cache_gib / seen["kv_needed_gib"] - 1
-        )
-    if seen["kv_tokens"]:
-        if seen["kv_gib"] and not planned.architecture.is_hybrid:
-            tokens = planned.tokens_in(seen["kv_gib"])
-            found["KV tokens from the logged GiB"] = tokens / seen["kv_tokens"] - 1
-        if planned.kv_tokens and not _degree_is_hidden(case):
-            figure = "KV tokens from the configuration"
-            found[figure] = planned.kv_tokens / seen["kv_tokens"] - 1
-            if is_recent(case):
-                found[f"{figure}, 0.6 and later"] = found[figure]
+    cache = cache_of(architecture, setup)
+    if seen["weights_gib"]:
+        weights = weight_bytes(architecture, setup)
+        weights += lora_bytes(architecture, planned.configuration, setup)
+        errors["weights"] = weights / GIB / seen["weights_gib"] - 1
+    if seen["kv_needed_gib"] and case["max_model_len"]:
+        needed = cache.needed(case["max_model_len"]) / GIB
+        errors["kv_needed"] = needed / seen["kv_needed_gib"] - 1
+    if seen["kv_tokens"] and seen["kv_gib"]:
+        errors["kv_of_gib"] = cache.tokens(seen["kv_gib"] * GIB) / seen["kv_tokens"] - 1
+    if seen["kv_tokens"] and planned.kv_tokens is not None:
+        errors["kv_tokens"] = planned.kv_tokens / seen["kv_tokens"] - 1
+    return errors
+
+
+def architecture_of(case: dict[str, Any]) -> Architecture | None:
+    """Return the model of a case: its own shape, or that of the model it is derived from."""
+    own, base = Architecture.known(case["model_id"]), None
+    if case["arch_ref"]:
+        base = Architecture.known(case["arch_ref"])
+    found = own or base
+    if found is None:
+        return None
+    found = replace(found, name=case["model_id"])
+    said = quantization_of(case["quantization"])
+    if said is not None:
+        same = found.quantization is not None and found.quantization.method == said.method
+        found = found if same else replace(found, quantization=said)
+    length = case["max_model_len"]
+    if own is None and length and found.max_context:  # a derived model may know more
+        found = replace(found, max_context=max(length, found.max_context))
     return found
 
 
-def is_recent(case: Case) -> bool:
-    """Whether the engine is 0.6 or later: by version, by V1, or by the form of its log."""
-    if case["vllm_version"]:
-        return configuration_of(case).engine_version >= (0, 6)  # type: ignore[operator]
-    return case["engine"] == "V1" or case["observed"]["non_torch_gib"] is not None
-
-
-def _show_grade(case: Case, planned: Plan | None) -> None:
-    grade = grade_of(case, planned)
-    outcome = case["outcome"]
-    wrong = (outcome in _STARTED and grade == "cannot") or (
-        outcome not in (*_STARTED, *_NO_OUTCOME) and grade == "fits"
-    )
-    if wrong or (grade == "unknown" and is_told(case)):
-        reason = planned.reason if planned else "model not known"
-        print(f"  {case['case_id']} {outcome} graded {grade}: {case['model_id']} ({reason})")
-
-
-def _print(errors: dict[str, list[float]], table: Counter[tuple[str, str]]) -> None:
-    for figure, found in sorted(errors.items()):
-        print(f"{figure}: median {_median(found):.1%}, p90 {_p90(found):.1%} ({len(found)} cases)")
-    grades = ("fits", "marginal", "cannot", "unknown")
-    print(f"\n{'outcome':18}" + "".join(f"{grade:>10}" for grade in grades))
-    for outcome in sorted({outcome for outcome, _ in table}):
-        print(f"{outcome:18}" + "".join(f"{table[outcome, grade]:>10}" for grade in grades))
-    failed = Counter({k: n for k, n in table.items() if k[0] not in _STARTED})
-    recent = errors.get("KV tokens from the configuration, 0.6 and later", [])
-    print(
-        json.dumps(
-            {
-                "weights_median": _median(errors.get("weights GiB", [])),
-                "weights_p90": _p90(errors.get("weights GiB", [])),
-                "kv_tokens_median": _median(recent),
-                "kv_tokens_p90": _p90(recent),
-                "refused_ok": sum(table[outcome, "cannot"] for outcome in _STARTED),
-                "caught": sum(n for (_, g), n in failed.items() if g in ("cannot", "marginal")),
-                "not_started": sum(failed.values()),
-                "abstained": sum(n for (_, g), n in table.items() if g == "unknown"),
-            }
-        )
-    )
-
-
-def _median(found: list[float]) -> float | None:
-    return round(statistics.median(abs(error) for error in found), 4) if found else None
-
-
-def _p90(found: list[float]) -> float | None:
-    if not found:
+def quantization_of(text: str | None) -> Quantization | None:
+    """Return the format that a case names in its own words."""
+    if not text:
         return None
-    ordered = sorted(abs(error) for error in found)
-    return round(ordered[min(len(ordered) - 1, int(0.9 * len(ordered)))], 4)
+    words = text.lower()
+    online = "online" in words
+    blocks = "block" in words
+    for name in (words, *re.findall(r"[a-z0-9]+", words)):
+        found = quantization_named(name)
+        if found is not None:
+            block = 128 if blocks and found.method == "fp8" else found.block
+            return replace(found, origin="log", online=online, block=block)
+    return None
+
+
+def engine_of(case: dict[str, Any]) -> tuple[tuple[int, ...], bool | None]:
+    """Return the version of the engine, as far as the case tells, and whether it is the old one."""
+    legacy = {"V0": True, "V1": False}.get(case["engine"])
+    if case["vllm_version"]:
+        numbers = tuple(int(part) for part in re.findall(r"\d+", case["vllm_version"])[:3])
+        return (*numbers, 0, 0)[:3], legacy
+    source = case["source"]
+    if source.get("repo") == "vllm-project/vllm" and source.get("number"):
+        position = next(
+            i for i, (number, _) in enumerate(RELEASE_AT_ISSUE) if source["number"] >= number
+        )
+        if "/pull/" in source["url"]:
+            position = max(0, position - 1)
+        version = RELEASE_AT_ISSUE[position][1]
+        if legacy is False:
+            version = max(version, (0, 8, 0))
+        return version, legacy
+    return (V1 if legacy is False else V0), legacy
+
+
+def is_recent(case: dict[str, Any], version: tuple[int, ...]) -> bool:
+    """Tell whether the engine is known to be 0.6 or newer.
+
+    An old engine of no known version is, if its log shows the terms that 0.6 began to print.
+    """
+    dated = case["vllm_version"] or case["source"].get("repo") == "vllm-project/vllm"
+    if dated or case["engine"] == "V1":
+        return version >= (0, 6, 0)
+    return case["observed"]["non_torch_gib"] is not None
+
+
+def device_of(case: dict[str, Any]) -> Accelerator:
+    """Return the accelerator of a case: by name, by what the driver shows, or by its class."""
+    name, total = case["gpu"] or "", case["observed"]["total_gpu_gib"]
+    known = [find_accelerator(part) for part in (name, *re.split(r"\s*[+/]\s*", name))]
+    found = next((device for device in known if device is not None), None)
+    size = re.search(r"(\d+) ?GB", name)
+    if found is None and size is not None:
+        shown = [
+            device.usable_memory_gib
+            for device in accelerators().values()
+            if device.memory_gib == int(size[1]) and device.usable_memory_gib
+        ]
+        found = Accelerator(name, "", int(size[1]), min(shown, default=None), False, "8.6")
+        found = replace(found, compute_capability="8.0") if "A100" in name else found
+    if total and (found is None or found.usable_memory_gib is None or "/" in name):
+        found = found or Accelerator(name or "unnamed", "", total, total, True, "8.6")
+        found = replace(found, usable_memory_gib=total)
+    return found or replace(UNKNOWN, name=name or "unknown")
+
+
+def configuration_of(
+    case: dict[str, Any], version: tuple[int, ...], legacy: bool | None
+) -> EngineConfiguration:
+    """Return the settings of a case."""
+    adapters = re.search(r"(\d+) registered", case["lora"] or "")
+    rank = re.search(r"max_lora_rank (\d+)", case["lora"] or "")
+    others = (case["pp"] or 1) * (case["dp"] or 1)
+    return EngineConfiguration(
+        tensor_parallel_degree=case["tp"] or (case["gpu_count"] or 1) // others,
+        pipeline_parallel_degree=case["pp"],
+        data_parallel_size=case["dp"],
+        expert_parallel="expert parallel" in (case["notes"] or ""),
+        max_model_len=case["max_model_len"],
+        max_num_seqs=case["max_num_seqs"],
+        max_num_batched_tokens=case["max_num_batched_tokens"],
+        gpu_memory_utilization=case["gpu_memory_utilization"],
+        dtype=case["dtype"],
+        kv_cache_dtype=case["kv_cache_dtype"],
+        enforce_eager=case["enforce_eager"],
+        enable_lora=case["enable_lora"],
+        max_loras=int(adapters[1]) if adapters else None,
+        max_lora_rank=int(rank[1]) if rank else None,
+        speculative_config="draft" if "draft model" in (case["notes"] or "") else None,
+        engine_version=version,
+        legacy_engine=legacy,
+    )
+
+
+def grade_of(result: Result) -> str:
+    """Return the grade of a case, `unknown` where the planner abstains.
+
+    A log that does not say the context may come from any: if it fits only with a shorter one than
+    the model's own, that is marginal.
+    """
+    if result.plan is None:
+        return "unknown"
+    same = result.otherwise is None or result.otherwise.grade == result.plan.grade
+    return result.plan.grade if same else "marginal"
+
+
+def is_wrong(result: Result) -> bool:
+    """Tell whether grade and outcome contradict each other."""
+    grade, outcome = grade_of(result), result.case["outcome"]
+    return (outcome in STARTED and grade == "cannot") or (
+        outcome in NOT_STARTED and grade == "fits"
+    )
+
+
+def names_accelerator(case: dict[str, Any]) -> bool:
+    """Tell whether a log says on what it ran; without that no planner can grade it by memory."""
+    return bool(case["gpu"] or case["observed"]["total_gpu_gib"])
+
+
+def describe(result: Result) -> str:
+    """Return a case and its errors on one line."""
+    errors = " ".join(f"{name} {error:+.1%}" for name, error in result.errors.items())
+    case = result.case
+    return f"{case['case_id']} {case['model_id']}: {case['outcome']}, {grade_of(result)}; {errors}"
+
+
+def quantiles(errors: list[float]) -> tuple[float | None, float | None]:
+    """Return median and 90th percentile of absolute values."""
+    sizes = sorted(abs(error) for error in errors)
+    if not sizes:
+        return None, None
+    if len(sizes) == 1:
+        return sizes[0], sizes[0]
+    return statistics.median(sizes), statistics.quantiles(sizes, n=10, method="inclusive")[8]
+
+
+def errors_named(results: list[Result], name: str) -> list[float]:
+    """Return the errors of one figure; tokens only on engines from 0.6 on."""
+    relevant = [r for r in results if name in r.errors and (r.recent or name != "kv_tokens")]
+    return [result.errors[name] for result in relevant]
+
+
+def print_errors(results: list[Result]) -> None:
+    """Print the table of relative errors."""
+    print(f"{'relative error':36}{'cases':>6}{'median':>9}{'p90':>9}")
+    for name, title in (
+        ("weights", "weights GiB"),
+        ("kv_needed", "KV GiB needed for the context"),
+        ("kv_of_gib", "KV tokens from the logged GiB"),
+        ("kv_tokens", "KV tokens from the configuration"),
+    ):
+        errors = errors_named(results, name)
+        median, high = quantiles(errors)
+        figures = "" if median is None else f"{median:>9.1%}{high:>9.1%}"
+        print(f"{title:36}{len(errors):>6}{figures}")
+    older = [r.errors["kv_tokens"] for r in results if "kv_tokens" in r.errors and not r.recent]
+    median, high = quantiles(older)
+    if median is not None:
+        print(f"{'  the same on engines before 0.6':36}{len(older):>6}{median:>9.1%}{high:>9.1%}")
+
+
+def print_confusion(table: Counter[tuple[str, str]]) -> None:
+    """Print outcomes against grades."""
+    grades = ("fits", "marginal", "cannot", "unknown")
+    print("\n" + f"{'outcome':20}" + "".join(f"{grade:>10}" for grade in grades))
+    for outcome in sorted({outcome for outcome, _ in table}):
+        print(f"{outcome:20}" + "".join(f"{table[outcome, grade]:>10}" for grade in grades))
+    print()
+
+
+def summary(results: list[Result]) -> dict[str, Any]:
+    """Return the figures of the last line."""
+    weights, tokens = (
+        quantiles(errors_named(results, "weights")),
+        quantiles(errors_named(results, "kv_tokens")),
+    )
+    graded = [r for r in results if grade_of(r) != "unknown"]
+    failed = [r for r in graded if r.case["outcome"] in NOT_STARTED]
+    started = [r for r in graded if r.case["outcome"] in STARTED]
+    ungraded = [r for r in results if grade_of(r) == "unknown"]
+    abstained = [r for r in ungraded if names_accelerator(r.case)]
+    return {
+        "weights_median": weights[0],
+        "weights_p90": weights[1],
+        "kv_tokens_median": tokens[0],
+        "kv_tokens_p90": tokens[1],
+        "refused_ok": sum(grade_of(r) == "cannot" for r in started),
+        "caught": sum(grade_of(r) in ("cannot", "marginal") for r in failed),
+        "not_started": len(failed),
+        "abstained": len(abstained),
+        "no_accelerator_named": len(ungraded) - len(abstained),
+        "cases": len(results),
+        "started": len(started),
+        "started_fits": sum(grade_of(r) == "fits" for r in started),
+        "not_started_in_all": sum(r.case["outcome"] in NOT_STARTED for r in results),
+    }
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], verbose="--verbose" in sys.argv))
+    main(sys.argv[1])

@@ -1,0 +1,279 @@
+"""Reading a model's `config.json`, whose names differ between families."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal
+
+from lmi_constructs.facts import model_families
+from lmi_constructs.findings import Finding, LmiError
+from lmi_constructs.planner.architecture import (
+    Architecture,
+    Experts,
+    LatentAttention,
+    VisionTower,
+)
+from lmi_constructs.planner.quantization import quantization_of
+
+_NAMES: Final = {
+    "layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
+    "hidden": ("hidden_size", "n_embd", "d_model"),
+    "heads": ("num_attention_heads", "n_head", "n_heads"),
+    "kv_heads": ("num_key_value_heads", "num_kv_heads", "n_head_kv", "multi_query_group_num"),
+    "vocabulary": ("vocab_size", "padded_vocab_size"),
+    "intermediate": ("intermediate_size", "ffn_hidden_size", "n_inner", "ffn_dim"),
+    "max_context": ("max_position_embeddings", "model_max_length", "seq_length", "n_positions"),
+    "experts": ("num_experts", "num_local_experts", "n_routed_experts"),
+    "per_token": ("num_experts_per_tok", "experts_per_token", "num_experts_per_token"),
+}
+_REQUIRED: Final = ("layers", "hidden", "heads", "vocabulary")
+_WINDOWED: Final = frozenset({"sliding_attention", "local", "chunked_attention"})
+_STATEFUL: Final = frozenset({"linear_attention", "mamba", "recurrent", "conv"})
+_MUTES_WINDOW: Final = frozenset({"qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "qwen2_5_vl"})
+"""Families whose `sliding_window` counts only with `use_sliding_window`."""
+
+_UNSTRETCHED: Final = frozenset({"su", "longrope", "llama3", "mrope", "default", None})
+"""Kinds of rope scaling whose factor is in `max_position_embeddings` already
+(vllm/config/model.py)."""
+
+_PATTERN: Final = {"gemma2": 2, "gemma3": 6, "gemma3_text": 6, "cohere2": 4, "gpt_oss": 2}
+"""Every n-th layer sees the whole context, where the config does not list the layers
+(https://github.com/huggingface/transformers configuration_<family>.py)."""
+
+
+def parse(
+    config: Mapping[str, Any],
+    name: str | None = None,
+    *,
+    source: str | None = None,
+    complete: bool = True,
+) -> Architecture:
+    """Return the architecture that a config describes.
+
+    Args:
+        config: Content of the file.
+        name: What to call the model.
+        source: Where it was read.
+        complete: Whether a lack of what every model has is an error.
+
+    Raises:
+        LmiError: If that is lacking (LMI029).
+    """
+    text = _text_part(config)
+    family = str(text.get("model_type") or config.get("model_type") or "unknown")
+    missing = [
+        names[0] for key, names in _NAMES.items() if key in _REQUIRED and not _int(text, key)
+    ]
+    if missing and complete:
+        raise LmiError(_lacks(name, missing))
+    layers, hidden, heads = _int(text, "layers"), _int(text, "hidden"), _int(text, "heads")
+    facts = model_families().get(family)
+    quantization, doubt = _quantization(config, text, layers)
+    if missing:
+        doubt = "its shape is known only in part"
+    elif facts is None:
+        doubt = f"the model family {family!r} is not known"
+    elif facts.planned != "yes":
+        doubt = f"{family}: {facts.note}"
+    window, window_layers, state_layers = _kinds(text, family, layers)
+    if state_layers and doubt is None:
+        doubt = "layers with a state per sequence are not planned"
+    experts, intermediate = _experts(text, family, layers)
+    return Architecture(
+        name=name or str(config.get("_name_or_path") or family),
+        family=family,
+        understood=doubt is None,
+        doubt=doubt,
+        layers=layers,
+        hidden=hidden,
+        heads=heads,
+        kv_heads=_kv_heads(text, family, heads),
+        head_dim=text.get("head_dim") or (hidden // heads if heads else 0),
+        vocabulary=_int(text, "vocabulary"),
+        tied_embeddings=_tied(config, text, family),
+        max_context=_max_context(text),
+        dtype=_dtype(config, text),
+        intermediate=intermediate or 4 * hidden,
+        gated=facts is None or facts.mlp == "gated",
+        qkv_bias=bool(text.get("attention_bias", facts is not None and facts.qkv_bias)),
+        experts=experts,
+        latent=_latent(text),
+        window=window,
+        window_layers=window_layers,
+        state_layers=state_layers,
+        vision=_vision(config),
+        quantization=quantization,
+        least_engine=_version(facts.least_engine) if facts and facts.least_engine else None,
+        source=source,
+    )
+
+
+def unreadable(path: str, reason: str) -> LmiError:
+    """Return the error for a file that is no config."""
+    return LmiError(
+        Finding(
+            rule="LMI029",
+            message=f"{path} cannot be read as a config.json: {reason}",
+            why="the memory plan needs the shape of the model",
+            fix="give the path of the config.json that lies beside the model's weights",
+            where="architecture",
+        )
+    )
+
+
+def _lacks(name: str | None, missing: list[str]) -> Finding:
+    return Finding(
+        rule="LMI029",
+        message=f"the config of {name or 'the model'} lacks {', '.join(missing)}",
+        why="the memory plan needs the shape of the model",
+        fix="give the complete config.json that lies beside the model's weights",
+        where="architecture",
+    )
+
+
+def _text_part(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the language model's part of a multimodal config, completed by the outer one."""
+    for key in ("text_config", "llm_config", "language_config"):
+        inner = config.get(key)
+        if isinstance(inner, Mapping):
+            return {**config, **inner}
+    return config
+
+
+def _int(config: Mapping[str, Any], key: str) -> int:
+    for name in _NAMES[key]:
+        value = config.get(name)
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return int(value)
+    return 0
+
+
+def _max_context(config: Mapping[str, Any]) -> int | None:
+    """Return the longest context: that of the config, stretched as its rope scaling says."""
+    tokens = _int(config, "max_context")
+    scaling = config.get("rope_scaling") or config.get("rope_parameters")
+    if not tokens or not isinstance(scaling, Mapping):
+        return tokens or None
+    kind, factor = scaling.get("rope_type", scaling.get("type")), scaling.get("factor", 1)
+    if kind in _UNSTRETCHED or not isinstance(factor, (int, float)):
+        return tokens
+    if kind == "yarn":
+        tokens = scaling.get("original_max_position_embeddings") or tokens
+    return int(tokens * factor)
+
+
+def _kv_heads(config: Mapping[str, Any], family: str, heads: int) -> int:
+    if family == "falcon" and not config.get("num_key_value_heads"):
+        grouped = config.get("new_decoder_architecture")
+        return _int(config, "kv_heads") or heads if grouped else 1
+    return _int(config, "kv_heads") or heads
+
+
+def _tied(config: Mapping[str, Any], text: Mapping[str, Any], family: str) -> bool:
+    value = text.get("tie_word_embeddings", config.get("tie_word_embeddings"))
+    return family.startswith("gemma") if value is None else bool(value)
+
+
+def _dtype(
+    config: Mapping[str, Any], text: Mapping[str, Any]
+) -> Literal["float32", "float16", "bfloat16"]:
+    for part in (text, config):
+        for key in ("torch_dtype", "dtype"):
+            match part.get(key):
+                case "float32":
+                    return "float32"
+                case "float16":
+                    return "float16"
+                case "bfloat16":
+                    return "bfloat16"
+    return "bfloat16"
+
+
+def _quantization(
+    config: Mapping[str, Any], text: Mapping[str, Any], layers: int
+) -> tuple[Any, str | None]:
+    given = config.get("quantization_config") or text.get("quantization_config")
+    given = given or config.get("compression_config")
+    if not isinstance(given, Mapping) or not given:
+        return None, None
+    found = quantization_of(given, layers)
+    if found is None:
+        return None, f"the quantisation {given.get('quant_method')!r} is not known"
+    return found, None
+
+
+def _kinds(config: Mapping[str, Any], family: str, layers: int) -> tuple[int | None, int, int]:
+    """Return the window, the layers that see only it, and the layers with a state."""
+    window = config.get("sliding_window")
+    window = window if isinstance(window, int) and window > 0 else None
+    if family in _MUTES_WINDOW and not config.get("use_sliding_window"):
+        window = None
+    kinds = config.get("layer_types")
+    listed = isinstance(kinds, Sequence) and not isinstance(kinds, str)
+    if listed or isinstance(kinds, Mapping):
+        counts = Counter(kinds)
+    else:
+        every = config.get("sliding_window_pattern", _PATTERN.get(family))
+        full = layers // every if isinstance(every, int) and every > 0 else 0
+        counts = Counter({"sliding_attention": layers - full} if window else {})
+    windowed = sum(count for kind, count in counts.items() if kind in _WINDOWED)
+    stateful = sum(count for kind, count in counts.items() if kind in _STATEFUL)
+    return window, windowed if window else 0, stateful
+
+
+def _experts(config: Mapping[str, Any], family: str, layers: int) -> tuple[Experts | None, int]:
+    """Return the experts, and the width of a dense MLP."""
+    intermediate = _int(config, "intermediate")
+    count = _int(config, "experts")
+    if count <= 1:
+        return None, intermediate
+    width = config.get("moe_intermediate_size") or intermediate
+    shared = (config.get("n_shared_experts") or 0) * width
+    shared = config.get("shared_expert_intermediate_size") or shared
+    dense = config.get("first_k_dense_replace") or len(config.get("mlp_only_layers") or ())
+    sparse = layers - dense
+    if family.startswith("llama4"):
+        sparse = layers // (config.get("interleave_moe_layer_step") or 1)
+        shared = width
+        intermediate = config.get("intermediate_size_mlp") or intermediate
+    elif (config.get("decoder_sparse_step") or 1) > 1:
+        sparse = layers // config["decoder_sparse_step"]
+    experts = Experts(
+        count=count,
+        width=width,
+        per_token=_int(config, "per_token") or 1,
+        layers=sparse,
+        shared_width=shared,
+        bias=family == "gpt_oss",
+    )
+    return experts, intermediate
+
+
+def _latent(config: Mapping[str, Any]) -> LatentAttention | None:
+    rank = config.get("kv_lora_rank")
+    if not rank:
+        return None
+    return LatentAttention(
+        kv_rank=rank,
+        rope=config.get("qk_rope_head_dim") or 0,
+        nope=config.get("qk_nope_head_dim") or 0,
+        value=config.get("v_head_dim") or 0,
+        q_rank=config.get("q_lora_rank"),
+    )
+
+
+def _vision(config: Mapping[str, Any]) -> VisionTower | None:
+    part = config.get("vision_config")
+    if not isinstance(part, Mapping):
+        return None
+    layers = part.get("num_hidden_layers") or part.get("depth") or part.get("layers") or 0
+    hidden = part.get("hidden_size") or part.get("embed_dim") or part.get("width") or 0
+    inner = part.get("intermediate_size") or 4 * hidden
+    heads = part.get("num_attention_heads") or part.get("num_heads")
+    return VisionTower(parameters=layers * (4 * hidden**2 + 2 * hidden * inner), heads=heads)
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", text)[:3])

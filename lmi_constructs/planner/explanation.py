@@ -1,0 +1,48 @@
+"""A plan in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lmi_constructs.planner.plan import Plan
+
+
+def explain(plan: Plan) -> list[str]:
+    """Return what each figure of a plan is made of, one a line."""
+    a, setup = plan.architecture, plan.setup
+    lines = [f"{a.name}: {_shape(plan)}"]
+    if plan.doubt is not None:
+        return [*lines, f"not planned: {plan.doubt}"]
+    quantised = setup.quantization
+    stored = "16 bits" if setup.dtype_bytes == 2 else "32 bits"
+    if quantised is not None:
+        stored = f"{quantised.method}, {quantised.bytes_per_weight:.4g} bytes a converted weight"
+    ranks = f"1/{setup.tensor} of each layer" if setup.tensor > 1 else "all of each layer"
+    context = "what fits" if setup.context is None else f"{setup.context} tokens"
+    graphs = "counted in the budget" if setup.graphs_in_budget else "taken outside the budget"
+    holds = None if plan.max_concurrency is None else f", {plan.max_concurrency:.1f} requests of it"
+    return [
+        *lines,
+        f"budget {plan.budget_gib:.2f} GiB: {setup.utilization:g} of the {plan.usable_gib:.2f} GiB"
+        f" that the driver shows of {plan.accelerator.name}",
+        f"weights {plan.weights_gib:.2f} GiB: {stored}; {ranks} on each accelerator",
+        f"activation {plan.activation_gib:.2f} GiB: a trial batch of {setup.batched_tokens} tokens"
+        f" and {setup.sequences} sequences",
+        f"overhead {plan.overhead_gib:.2f} GiB: outside PyTorch",
+        f"CUDA graphs {plan.cuda_graph_gib:.2f} GiB: {graphs}",
+        f"cache {plan.kv_cache_gib:.2f} GiB: {plan.kv_tokens} tokens; one request of {context} needs"
+        f" {plan.kv_needed_gib:.2f} GiB{holds or ''}",
+    ]
+
+
+def _shape(plan: Plan) -> str:
+    a = plan.architecture
+    words = [a.family, f"{a.layers} layers", f"{a.heads} heads, {a.kv_heads} of keys and values"]
+    if a.experts:
+        words.append(f"{a.experts.count} experts")
+    if a.latent:
+        words.append("latent attention")
+    if a.window_layers:
+        words.append(f"{a.window_layers} layers with a window of {a.window} tokens")
+    return ", ".join(words)

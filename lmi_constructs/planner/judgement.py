@@ -1,0 +1,145 @@
+"""Whether the engine starts: the grade of a plan, and what to say of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal
+
+from lmi_constructs.facts import instance_types
+from lmi_constructs.findings import Finding
+from lmi_constructs.planner.profile import GIB
+
+if TYPE_CHECKING:
+    from lmi_constructs.facts import Accelerator
+    from lmi_constructs.planner.architecture import Architecture
+    from lmi_constructs.planner.configuration import EngineConfiguration, Setup
+    from lmi_constructs.planner.memory import Memory
+
+Grade = Literal["fits", "marginal", "cannot", "unknown"]
+
+_TIGHT_UTILIZATION: Final = 0.97
+"""Beyond it, graphs that are captured outside the budget find no memory left
+(https://github.com/vllm-project/vllm/issues/16199)."""
+
+_CONSERVING: Final = "https://docs.vllm.ai/en/latest/configuration/conserving_memory/"
+
+
+def judge(
+    memory: Memory,
+    architecture: Architecture,
+    accelerator: Accelerator,
+    setup: Setup,
+    found: tuple[Finding, ...],
+) -> tuple[Grade, tuple[Finding, ...]]:
+    """Return the grade, and what is wrong with the memory, after the hard rules were checked."""
+    if memory.pool.high < memory.needed:
+        return "cannot", (_does_not_fit(memory, architecture, accelerator, setup),)
+    if any(finding.severity == "error" for finding in found):
+        return "cannot", ()
+    if memory.pool.low < memory.needed:
+        return "marginal", (_fits_barely(memory, architecture, accelerator, setup),)
+    if setup.graphs and not setup.graphs_in_budget and setup.utilization >= _TIGHT_UTILIZATION:
+        return "marginal", (_no_room_for_graphs(setup),)
+    return ("marginal" if found else "fits"), ()
+
+
+def _does_not_fit(
+    memory: Memory, architecture: Architecture, accelerator: Accelerator, setup: Setup
+) -> Finding:
+    longest = memory.cache.longest(memory.pool.usual * GIB)
+    shorter = f"set max_model_len to {longest} or less, " if longest >= 1024 else ""
+    return Finding(
+        rule="LMI050",
+        message=f"{architecture.name} does not fit on {accelerator.name} with"
+        f" tensor_parallel_degree {setup.tensor}: {_sum(memory, setup)}",
+        why="the engine runs out of memory at start",
+        fix=f"{shorter}use more or larger accelerators, or quantised weights",
+        where="instance_type",
+        source=_CONSERVING,
+    )
+
+
+def _fits_barely(
+    memory: Memory, architecture: Architecture, accelerator: Accelerator, setup: Setup
+) -> Finding:
+    longest = memory.cache.longest(max(0.0, memory.pool.low) * GIB)
+    shorter = f"set max_model_len to {longest} or less, " if longest >= 1024 else ""
+    return Finding(
+        rule="LMI051",
+        message=f"{architecture.name} fits on {accelerator.name} only just, with"
+        f" tensor_parallel_degree {setup.tensor}: {_sum(memory, setup)}",
+        why="the estimate is not exact to that degree: the engine may not start",
+        fix=f"{shorter}use more or larger accelerators, or quantised weights",
+        severity="warning",
+        where="instance_type",
+        source=_CONSERVING,
+    )
+
+
+def _no_room_for_graphs(setup: Setup) -> Finding:
+    return Finding(
+        rule="LMI051",
+        message=f"gpu_memory_utilization {setup.utilization:g} leaves no room for CUDA graphs, which"
+        " this engine captures outside its budget",
+        why="the engine may run out of memory after it made the cache",
+        fix="set gpu_memory_utilization to 0.95 or less, or enforce_eager to true",
+        severity="warning",
+        where="gpu_memory_utilization",
+        source="https://github.com/vllm-project/vllm/issues/16199",
+    )
+
+
+def _sum(memory: Memory, setup: Setup) -> str:
+    graphs = memory.graphs.usual if setup.graphs_in_budget else 0.0
+    other = memory.activation.usual + memory.other.usual + graphs
+    context = f" of {setup.context} tokens" if setup.context else ""
+    return (
+        f"weights {memory.weights:.1f} GiB, cache of one request{context} {memory.needed:.1f} GiB"
+        f" and about {other:.1f} GiB besides, in a budget of {memory.budget:.1f} GiB each"
+    )
+
+
+def grade_of_rules(found: tuple[Finding, ...]) -> Grade:
+    """Return what the hard rules say by themselves."""
+    if any(finding.severity == "error" for finding in found):
+        return "cannot"
+    return "marginal" if any(finding.rule == "LMI053" for finding in found) else "unknown"
+
+
+def doubt_about(
+    architecture: Architecture,
+    accelerator: Accelerator,
+    configuration: EngineConfiguration,
+    setup: Setup,
+) -> str | None:
+    """Return why memory cannot be planned, `None` if it can."""
+    if not architecture.understood:
+        return architecture.doubt
+    if accelerator.compute_capability is None:
+        return f"{accelerator.name} is no CUDA device"
+    if accelerator.usable_memory_gib is None:
+        return f"what the driver shows of {accelerator.name} is not known"
+    if configuration.speculative_config:
+        return "speculative decoding loads a second model or further layers"
+    if configuration.cpu_offload_gb:
+        return "weights are kept in host memory"
+    if configuration.quantization and setup.quantization is None:
+        return f"the quantisation {configuration.quantization!r} is not known"
+    return None
+
+
+def too_little_storage(instance_type: str | None, size: int | None) -> tuple[Finding, ...]:
+    """Return what is wrong with the space for the weights."""
+    gb = None if instance_type is None else instance_types()[instance_type].local_storage_gb
+    if not gb or size is None or size <= gb * 10**9:
+        return ()
+    return (
+        Finding(
+            rule="LMI057",
+            message=f"the weights take {size / 1e9:.0f} GB, the local storage of {instance_type} has"
+            f" {gb:.0f} GB",
+            why="the download fails when the storage is full",
+            fix="use a larger instance, or quantised weights",
+            where="instance_type",
+            source="https://docs.aws.amazon.com/sagemaker/latest/dg/host-instance-storage.html",
+        ),
+    )
