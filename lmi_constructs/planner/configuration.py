@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.planner.quantization import quantization_named
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from lmi_constructs.facts import Accelerator
     from lmi_constructs.planner.architecture import Architecture
     from lmi_constructs.planner.quantization import Quantization
@@ -100,6 +102,40 @@ class EngineConfiguration:
     cpu_offload_gb: float | None = None
     engine_version: tuple[int, ...] | None = None
     legacy_engine: bool | None = None
+
+    @classmethod
+    def from_effective(
+        cls,
+        effective: Mapping[str, Any],
+        *,
+        accelerator_count: int,
+        engine_version: tuple[int, ...] | None,
+    ) -> EngineConfiguration:
+        """Return the configuration that a container hands to its engine.
+
+        Args:
+            effective: The engine's settings by their names, as a verdict gives them. What is absent
+                or not known yet has the engine's own default.
+            accelerator_count: Accelerators of the instance, for a degree of `max`.
+            engine_version: Version of the engine, if known.
+        """
+        named = {field.name for field in fields(cls)}
+        given = {
+            name: value
+            for name, value in effective.items()
+            if name in named and _can_be_planned(value)
+        }
+        given.setdefault("tensor_parallel_degree", accelerator_count)
+        given["expert_parallel"] = effective.get("enable_expert_parallel") is True
+        given["engine_version"] = engine_version
+        return cls(**given)
+
+
+def _can_be_planned(value: object) -> bool:
+    """Whether a value is known, rather than left to the engine or to the deployment."""
+    if isinstance(value, str):
+        return value not in ("", "auto", "max") and "${" not in value
+    return value is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

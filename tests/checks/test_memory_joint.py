@@ -29,7 +29,7 @@ def asked(monkeypatch):
 def test_asks_with_the_settings_that_the_engine_will_have(asked):
     example = Example(
         {f"{ENVIRONMENT}/OPTION_TENSOR_PARALLEL_DEGREE": "max"},
-        model_config={"model_type": "llama", "num_attention_heads": 32},
+        model_config=memory.DoesNotFit.passing.model_config,
     )
     found = [one for one in findings(example) if one.rule == "LMI050"]
     ((architecture, instance, configuration),) = asked

@@ -4,8 +4,6 @@ A case that says nothing of version or engine is read with the help of its numbe
 repository, which dates it. The last line of the output is JSON.
 """
 
-# ruff: noqa: T201
-
 from __future__ import annotations
 
 import json
