@@ -213,7 +213,7 @@ def _kinds(config: Mapping[str, Any], family: str, layers: int) -> tuple[int | N
     kinds = config.get("layer_types")
     listed = isinstance(kinds, Sequence) and not isinstance(kinds, str)
     if listed or isinstance(kinds, Mapping):
-        counts = Counter(kinds)
+        counts: Counter[str] = Counter(kinds)
     else:
         every = config.get("sliding_window_pattern", _PATTERN.get(family))
         full = layers // every if isinstance(every, int) and every > 0 else 0
