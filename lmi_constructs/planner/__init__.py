@@ -10,6 +10,7 @@ from lmi_constructs.planner.configuration import EngineConfiguration
 from lmi_constructs.planner.judgement import Grade
 from lmi_constructs.planner.plan import Plan, plan
 from lmi_constructs.planner.quantization import Quantization
+from lmi_constructs.planner.suggestions import Suggestion, suggest
 
 __all__ = [
     "Architecture",
@@ -19,6 +20,8 @@ __all__ = [
     "LatentAttention",
     "Plan",
     "Quantization",
+    "Suggestion",
     "VisionTower",
     "plan",
+    "suggest",
 ]

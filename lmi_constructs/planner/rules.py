@@ -133,7 +133,9 @@ def _blocks(
             continue
         guessed = q.origin != "config.json" and part % _KERNEL_ALIGNMENT == 0
         padded = q.online and setup.version >= _ONLINE_BLOCKS_PADDED_FROM
-        fitting = [d for d in range(1, setup.tensor) if width / d % multiple == 0]
+        fitting = [
+            d for d in range(1, setup.tensor) if width / d % multiple == 0 and a.heads % d == 0
+        ]
         yield Finding(
             rule="LMI053",
             message=f"{what} of {a.name} is {width} wide, so that each of {setup.tensor} ranks gets"

@@ -1,0 +1,194 @@
+"""`lmi plan`: what a model takes of an instance, and how many requests fit at once."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lmi_constructs.container import LmiContainer
+    from lmi_constructs.planner import Architecture, Plan, Suggestion
+
+
+def _tokens(text: str) -> int:
+    """Return a number of tokens, which may be written as `16k`."""
+    written = text.strip().lower()
+    factor = {"k": 1024, "m": 1024**2}.get(written[-1:], 1)
+    digits = written[:-1] if factor > 1 else written
+    if not digits.isdecimal() or not int(digits):
+        raise click.BadParameter(f"{text!r} is no number of tokens such as 16384 or 16k")
+    return int(digits) * factor
+
+
+@click.command()
+@click.option("--model", help="Hub id of a model that the planner knows, such as Qwen/Qwen3-32B.")
+@click.option(
+    "--config",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A model's own config.json.",
+)
+@click.option("--instance", required=True, help="SageMaker instance type, such as ml.g6.12xlarge.")
+@click.option("--container", help="Container release, such as v27. Default: the library's.")
+@click.option("--tp", default="max", show_default=True, help="tensor_parallel_degree, or max.")
+@click.option(
+    "--max-model-len", type=_tokens, metavar="TOKENS", help="Longest context, such as 16384 or 16k."
+)
+@click.option("--max-num-seqs", type=click.IntRange(1), help="Sequences that run at once.")
+@click.option("--kv-cache-dtype", help="Number format of the cache, such as fp8.")
+@click.option("--quantization", help="Format of the weights, such as awq or fp8.")
+@click.option("--gpu-memory-utilization", type=click.FloatRange(0, 1, min_open=True))
+@click.option("--expert-parallel", is_flag=True, help="Spread whole experts over the GPUs.")
+@click.option(
+    "--concurrency-at", type=_tokens, metavar="TOKENS", help="Length to count requests at."
+)
+@click.option("--region", help="Region whose instance types may be suggested.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+def plan(
+    model: str | None,
+    config: Path | None,
+    instance: str,
+    container: str | None,
+    tp: str,
+    max_model_len: int | None,
+    max_num_seqs: int | None,
+    kv_cache_dtype: str | None,
+    quantization: str | None,
+    gpu_memory_utilization: float | None,
+    expert_parallel: bool,
+    concurrency_at: int | None,
+    region: str | None,
+    form: str,
+) -> None:
+    """Say what a model takes of an instance, and how many requests fit at once.
+
+    The exit status is 0 if it fits, surely or perhaps; 1 if it cannot start; 2 for wrong usage.
+    """
+    from lmi_constructs.container import LmiContainer
+    from lmi_constructs.planner import EngineConfiguration, suggest
+    from lmi_constructs.planner import plan as compute
+
+    architecture = _architecture(model, config)
+    release = LmiContainer.of(container) if container else LmiContainer.default()
+    sequences, note = (max_num_seqs, None) if max_num_seqs else _sequences(release)
+    configuration = EngineConfiguration(
+        tensor_parallel_degree=_degree(tp, instance),
+        max_model_len=max_model_len,
+        max_num_seqs=sequences,
+        kv_cache_dtype=kv_cache_dtype,
+        quantization=quantization,
+        gpu_memory_utilization=gpu_memory_utilization,
+        expert_parallel=expert_parallel,
+        engine_version=release.engine_version,
+    )
+    planned = compute(architecture, instance, configuration)
+    suggestions = suggest(architecture, instance, configuration, region)
+    if form == "json":
+        content = _as_json(planned, suggestions, release, concurrency_at)
+        click.echo(json.dumps(content, indent=2))
+    else:
+        from lmi_constructs.cli._plan_text import show
+
+        show(planned, suggestions, release, concurrency_at, note)
+    sys.exit(planned.grade == "cannot")
+
+
+def _architecture(model: str | None, config: Path | None) -> Architecture:
+    from lmi_constructs.facts import models
+    from lmi_constructs.planner import Architecture
+
+    if (model is None) == (config is None):
+        raise click.UsageError("give either --model or --config")
+    if config is not None:
+        return Architecture.from_config_json(config)
+    found = Architecture.known(model or "")
+    if found is None:
+        names = [facts.hub_id for facts in models().values()]
+        hint = _meant(model or "", names, key=lambda name: name.split("/")[-1].lower())
+        raise click.BadParameter(
+            f"{model!r} is not among the models that the planner knows.{hint} For any other model,"
+            " give its config.json with --config.",
+            param_hint="--model",
+        )
+    return found
+
+
+def _degree(tp: str, instance: str) -> int:
+    from lmi_constructs.facts import instance_types
+
+    known = instance_types().get(instance)
+    if known is None:
+        hint = _meant(instance, instance_types(), key=str.lower)
+        raise click.BadParameter(
+            f"{instance!r} is no known hosting instance type with accelerators.{hint}",
+            param_hint="--instance",
+        )
+    if tp == "max":
+        return known.accelerator_count
+    if not tp.isdecimal() or not int(tp):
+        raise click.BadParameter(f"{tp!r} is neither a number nor max", param_hint="--tp")
+    return int(tp)
+
+
+def _meant(given: str, names: Iterable[str], key: Any) -> str:
+    """Return a question after the names that a misspelt one resembles."""
+    spelled = {key(name): name for name in names}
+    close = difflib.get_close_matches(key(given), spelled, n=3, cutoff=0.6)
+    return f" Did you mean {' or '.join(spelled[name] for name in close)}?" if close else ""
+
+
+def _sequences(release: LmiContainer) -> tuple[int | None, str | None]:
+    """Return the sequences that the container itself sets, and what to say of it."""
+    from lmi_constructs.container import verdict
+
+    judged = verdict({"HF_MODEL_ID": "a/b"}, release)
+    value = judged.effective.get("max_num_seqs")
+    if not isinstance(value, int):
+        return None, None
+    return value, (
+        f"max_num_seqs is {value}: {release.name} sets it unless OPTION_MAX_ROLLING_BATCH_SIZE says"
+        " otherwise"
+    )
+
+
+def _as_json(
+    planned: Plan,
+    suggestions: Iterable[Suggestion],
+    release: LmiContainer,
+    concurrency_at: int | None,
+) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    figures = (
+        "weights_gib kv_cache_gib kv_needed_gib activation_gib overhead_gib cuda_graph_gib"
+        " budget_gib usable_gib total_gib kv_tokens max_context max_concurrency repository_bytes"
+        " expected_start_seconds doubt"
+    )
+    content: dict[str, Any] = {
+        "model": planned.architecture.name,
+        "instance_type": planned.instance_type,
+        "accelerator": planned.accelerator.name,
+        "accelerator_count": planned.accelerator_count,
+        "container": release.name,
+        "engine_version": list(planned.setup.version),
+        "tensor_parallel_degree": planned.setup.tensor,
+        "max_model_len": planned.setup.context,
+        "max_num_seqs": planned.setup.sequences,
+        "max_num_batched_tokens": planned.setup.batched_tokens,
+        "grade": planned.grade,
+        **{name: getattr(planned, name) for name in figures.split()},
+        "findings": [asdict(finding) for finding in planned.findings],
+        "suggestions": [
+            {"kind": s.kind, "change": s.change, "grade": s.plan.grade} for s in suggestions
+        ],
+    }
+    if concurrency_at is not None:
+        held = planned.concurrency_at(concurrency_at)
+        content["concurrency_at"] = {"tokens": concurrency_at, "requests": held}
+    return content
