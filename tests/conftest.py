@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 # The validator inside app.synth() costs two seconds a process; tests marked `cdk_validation` run it
 # strictly in a process of their own. It must be off before the CDK starts its Node process.
 os.environ["CDK_VALIDATION"] = "false"
-os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "1")
+os.environ.setdefault(
+    "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", ",".join(str(major) for major in range(14, 40))
+)
 os.environ.setdefault("JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION", "1")
 
 import pytest

@@ -75,8 +75,14 @@ class Container:
 
 @dataclass(frozen=True, kw_only=True)
 class Model(Resource):
-    """A SageMaker model."""
+    """A SageMaker model.
 
+    Attributes:
+        mounted_model: Hub id of the model whose files are mounted, where our constructs wrote it
+            into the resource's metadata.
+    """
+
+    mounted_model: str | None = None
     role: String | None = None
     containers: tuple[Container, ...] = ()
     network_isolation: Flag | None = None

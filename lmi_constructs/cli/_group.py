@@ -17,6 +17,7 @@ class _Command(NamedTuple):
 
 
 _COMMANDS: dict[str, _Command] = {
+    "plan": _Command("lmi_constructs.cli.plan", "Say whether a model fits an instance."),
     "verdict": _Command(
         "lmi_constructs.cli.verdict", "Say what a container release does with settings."
     ),

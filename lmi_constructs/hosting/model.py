@@ -9,6 +9,7 @@ from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
 from lmi_constructs.checks.plugin import attach_to
+from lmi_constructs.checks.template.read import MODEL_METADATA
 from lmi_constructs.container import LmiSettings
 from lmi_constructs.container.spelling import limit_findings
 from lmi_constructs.findings import Finding
@@ -21,6 +22,7 @@ from lmi_constructs.hosting._permissions import (
 from lmi_constructs.hosting._planning import judge
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._surroundings import Surroundings
+from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.hosting.container_image import as_image
 
 if TYPE_CHECKING:
@@ -158,7 +160,17 @@ class LmiModel(Construct):
         )
         if dependables:
             self.resource.node.add_dependency(*dependables)
+        self._name_the_mounted_model(model_data)
         self.model_name: str = self.resource.attr_model_name
+
+    def _name_the_mounted_model(self, model_data: ModelData) -> None:
+        """Write the mounted model's hub id beside the resource, so that checks can plan it."""
+        architecture = model_data.architecture
+        name = (
+            architecture if isinstance(architecture, str) else getattr(architecture, "name", None)
+        )
+        if name and self.data.is_mounted and not is_token(name):
+            self.resource.add_metadata(MODEL_METADATA, name)
 
     def _vpc_config(
         self,

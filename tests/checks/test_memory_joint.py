@@ -20,7 +20,7 @@ def asked(monkeypatch):
 
     def plan(architecture, instance, configuration):
         questions.append((architecture, instance, configuration))
-        return SimpleNamespace(findings=(CANNOT,))
+        return SimpleNamespace(findings=(CANNOT,), grade="cannot")
 
     monkeypatch.setattr(memory, "plan", plan)
     return questions

@@ -45,10 +45,10 @@ class FormatNotSupported(Rule):
         """Yield bf16 before compute capability 8.0, fp8 before 8.9, and what the plan says."""
         own = list(self._of_settings(deployment))
         yield from own
-        for resource, path, planned in plans(deployment) if not own else ():
-            for finding in planned:
+        for planned in plans(deployment) if not own else ():
+            for finding in planned.plan.findings:
                 if finding.rule == self.id:
-                    yield placed(finding, resource, path, self.source)
+                    yield placed(finding, planned.run.config, planned.path, self.source)
 
     def _of_settings(self, deployment: Deployment) -> Iterator[Finding]:
         for one, judged in judged_runs(deployment):

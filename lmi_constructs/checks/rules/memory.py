@@ -6,6 +6,7 @@ The one joint with [`lmi_constructs.planner`][]. The model is known by its hub i
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.examples import Example
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from lmi_constructs.checks.deployment import Deployment
     from lmi_constructs.checks.resources import Resource
     from lmi_constructs.checks.rules.common import Running
+    from lmi_constructs.container import Verdict
     from lmi_constructs.findings import Finding
+    from lmi_constructs.planner import Plan
 
 _ENVIRONMENT: Final = "Model/Properties/PrimaryContainer/Environment"
 _TYPE: Final = "Config/Properties/ProductionVariants/0/InstanceType"
@@ -69,10 +72,10 @@ class _OfPlan(Rule):
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
         """Yield what the plan of each known model on its instance says."""
-        for resource, path, findings in plans(deployment):
-            for finding in findings:
+        for planned in plans(deployment):
+            for finding in planned.plan.findings:
                 if finding.rule == self.id:
-                    yield placed(finding, resource, path, self.source)
+                    yield placed(finding, planned.run.config, planned.path, self.source)
 
 
 class DoesNotFit(_OfPlan):
@@ -144,9 +147,26 @@ PLAN_RULES: Final[tuple[type[_OfPlan], ...]] = (
 )
 
 
+@dataclass(frozen=True)
+class PlannedRun:
+    """A model on one of the instance types that run it.
+
+    Attributes:
+        run: The container on its variant.
+        judged: What the release does with its environment.
+        path: Path of the instance type inside the endpoint configuration's properties.
+        plan: What fits.
+    """
+
+    run: Running
+    judged: Verdict
+    path: str
+    plan: Plan
+
+
 @once
-def plans(deployment: Deployment) -> Iterator[tuple[Resource, str, tuple[Finding, ...]]]:
-    """Return the planner's findings for each known model on each instance that runs it."""
+def plans(deployment: Deployment) -> Iterator[PlannedRun]:
+    """Return the plan of each known model on each instance type that runs it."""
     for one, judged in judged_runs(deployment):
         architecture = _architecture(deployment, one)
         if architecture is None:
@@ -161,18 +181,20 @@ def plans(deployment: Deployment) -> Iterator[tuple[Resource, str, tuple[Finding
                 accelerator_count=kind.accelerator_count,
                 engine_version=container.engine_version if container else None,
             )
-            yield one.config, path, plan(architecture, kind.name, configuration).findings
+            planned = plan(architecture, kind.name, configuration)
+            yield PlannedRun(one, judged, path, planned)
 
 
 def _architecture(deployment: Deployment, one: Running) -> Architecture | None:
     given = _model_config(deployment, one.resource)
-    if given is None:
-        known = environment(one.container).get("HF_MODEL_ID")
-        return Architecture.known(known) if isinstance(known, str) else None
-    try:
-        return Architecture.from_config_json(given)
-    except LmiError:
-        return None
+    if given is not None:
+        try:
+            return Architecture.from_config_json(given)
+        except LmiError:
+            return None
+    mounted = one.model.mounted_model if one.model else None
+    known = mounted or environment(one.container).get("HF_MODEL_ID")
+    return Architecture.known(known) if isinstance(known, str) else None
 
 
 def _model_config(deployment: Deployment, resource: Resource) -> Mapping[str, object] | None:

@@ -45,6 +45,7 @@ class Context:
     region: str | None
     refers_to: frozenset[Key]
     conditional: bool = False
+    mounted_model: str | None = None
 
     def common(self, name: object) -> dict[str, Any]:
         """Return what all resources have."""
@@ -69,6 +70,7 @@ def read_model(properties: Mapping[str, Any], context: Context) -> Model:
     vpc = properties.get("VpcConfig")
     return Model(
         **context.common(properties.get("ModelName")),
+        mounted_model=context.mounted_model,
         role=as_string(properties.get("ExecutionRoleArn")),
         containers=tuple(containers),
         network_isolation=as_flag(properties.get("EnableNetworkIsolation")),

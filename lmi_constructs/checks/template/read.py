@@ -25,6 +25,9 @@ from lmi_constructs.checks.values import UNKNOWN, as_mapping, as_sequence, legib
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+MODEL_METADATA: Final = "lmi:model"
+"""Metadata of a model resource: hub id of the model whose files are mounted."""
+
 _MOST_NESTED: Final = 20
 
 
@@ -152,8 +155,8 @@ def _context(
     resource: Mapping[str, Any],
     references: frozenset[Key],
 ) -> hosting.Context:
-    written = as_mapping(resource.get("Metadata")).get("aws:cdk:path")
-    path = literal(written) or source.construct_paths.get(logical_id)
+    metadata = as_mapping(resource.get("Metadata"))
+    path = literal(metadata.get("aws:cdk:path")) or source.construct_paths.get(logical_id)
     return hosting.Context(
         evaluator.name,
         legible(logical_id),
@@ -161,6 +164,7 @@ def _context(
         evaluator.region,
         references,
         "Condition" in resource,
+        literal(metadata.get(MODEL_METADATA)),
     )
 
 
