@@ -27,6 +27,7 @@ _COMMANDS: dict[str, _Command] = {
     "check": _Command(
         "lmi_constructs.cli.check", "Find in templates what would fail at deploy time."
     ),
+    "report": _Command("lmi_constructs.cli.report", "Write a page about the endpoints in cdk.out."),
     "local": _Command("lmi_constructs.cli.local", "Run a local AWS to deploy to and talk to."),
 }
 

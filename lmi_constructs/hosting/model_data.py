@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from aws_cdk import aws_sagemaker as sagemaker
@@ -153,6 +153,16 @@ class ModelData(ABC):
         from lmi_constructs.hosting._model_bundle import ModelBundle
 
         return ModelBundle.read(path, model_location, architecture)
+
+    def of_model(self, architecture: Architecture | str) -> ModelData:
+        """Return the same data, said to be a model's unless it says already whose it is.
+
+        Args:
+            architecture: The model, as its hub id or as an `Architecture`, for the memory plan.
+        """
+        if self.architecture is not None:
+            return self
+        return replace(self, architecture=architecture)  # type: ignore[type-var]
 
     @abstractmethod
     def bind(self, scope: Construct, surroundings: Surroundings) -> BoundModelData:

@@ -109,7 +109,7 @@ class LmiPreset(LmiEndpoint):
         super().__init__(
             scope,
             id,
-            model_data=model_data or ModelData.hub(table.hub_id),
+            model_data=(model_data or ModelData.hub(table.hub_id)).of_model(table.hub_id),
             settings=chosen if settings is None else chosen.merged(settings),
             container=container or LmiContainer.of(table.container),
             instance_type=instance_type or str(table.instance_type.value),

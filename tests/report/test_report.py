@@ -1,0 +1,94 @@
+"""The page: what a reader relies on, and that it needs nothing from elsewhere."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from click.testing import CliRunner
+
+from lmi_constructs.checks import TemplateSource
+from lmi_constructs.checks.examples import Example
+from lmi_constructs.checks.template import read_deployment
+from lmi_constructs.cli._group import lmi
+from lmi_constructs.planner import Architecture, EngineConfiguration, plan
+from lmi_constructs.report import render, view
+from lmi_constructs.report.page import memory_bar
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ENVIRONMENT = "Model/Properties/PrimaryContainer/Environment"
+
+
+def page_of(template: dict[str, Any]) -> str:
+    endpoints = view(read_deployment([TemplateSource("stack", template, "us-east-1")]))
+    return render(endpoints, title="endpoints")
+
+
+def test_shows_each_endpoint_with_its_instance_container_settings_and_scaling() -> None:
+    page = page_of(Example(base="scaled").template())
+    assert "ml.g5.12xlarge" in page
+    assert "LMI v22" in page
+    assert "OPTION_MAX_MODEL_LEN" in page
+    assert re.search(r"1 to \d+ instances", page)
+
+
+def test_shows_the_plan_of_a_model_whose_id_stands_beside_the_data() -> None:
+    template = Example().template()
+    template["Resources"]["Model"]["Metadata"] = {"lmi:model": "Qwen/Qwen3-8B"}
+    page = page_of(template)
+    assert "Qwen/Qwen3-8B on A10G" in page
+    assert 'class="grade fits"' in page
+    assert "KV cache" in page
+
+
+def test_says_that_an_unknown_model_is_not_planned() -> None:
+    assert "not planned" in page_of(Example().template())
+
+
+def test_shows_findings_with_reason_and_fix() -> None:
+    page = page_of(Example({f"{ENVIRONMENT}/OPTION_DTYPE": "fp8"}).template())
+    assert "LMI001" in page
+    assert "Write: " in page
+
+
+def test_hides_secrets_and_escapes_what_templates_say() -> None:
+    changes = {f"{ENVIRONMENT}/HF_TOKEN": "hf_verysecret", f"{ENVIRONMENT}/NCCL_DEBUG": "<script>"}
+    page = page_of(Example(changes).template())
+    assert "hf_verysecret" not in page
+    assert "<script>" not in page
+
+
+def test_needs_no_network() -> None:
+    page = page_of(Example().template())
+    assert not re.search(r"(src|href)=|url\(|@import|<script", page)
+
+
+def test_the_memory_bar_adds_up_to_what_the_driver_shows() -> None:
+    architecture = Architecture.known("Qwen/Qwen3-8B")
+    assert architecture is not None
+    planned = plan(architecture, "ml.g6.12xlarge", EngineConfiguration(tensor_parallel_degree=4))
+    parts = memory_bar(planned)
+    assert planned.usable_gib is not None
+    assert abs(sum(part.gib for part in parts) - planned.usable_gib) < 0.01
+    assert abs(sum(part.percent for part in parts) - 100) < 0.01
+
+
+def test_the_command_writes_the_page_into_the_cloud_assembly(tmp_path: Path) -> None:
+    import json
+
+    template = tmp_path / "stack.json"
+    template.write_text(json.dumps(Example().template()))
+    result = CliRunner().invoke(lmi, ["report", str(template)])
+    assert result.exit_code == 0, result.output
+    assert "1 endpoint" in result.output
+    assert (tmp_path / "lmi-report.html").read_text().startswith("<!doctype html>")
+
+
+def test_the_command_says_what_it_cannot_read(tmp_path: Path) -> None:
+    broken = tmp_path / "stack.json"
+    broken.write_text("{")
+    result = CliRunner().invoke(lmi, ["report", str(broken)])
+    assert result.exit_code == 2
+    assert "stack.json" in result.output
