@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any, Final, Literal
 
 from lmi_constructs.facts import model_families
@@ -34,7 +35,7 @@ _STATEFUL: Final = frozenset({"linear_attention", "mamba", "recurrent", "conv"})
 _MUTES_WINDOW: Final = frozenset({"qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "qwen2_5_vl"})
 """Families whose `sliding_window` counts only with `use_sliding_window`."""
 
-_UNSTRETCHED: Final = frozenset({"su", "longrope", "llama3", "mrope", "default", None})
+_UNSTRETCHED: Final = frozenset({"su", "longrope", "llama3", "mrope", "default"})
 """Kinds of rope scaling whose factor is in `max_position_embeddings` already
 (vllm/config/model.py)."""
 
@@ -90,7 +91,7 @@ def parse(
         hidden=hidden,
         heads=heads,
         kv_heads=_kv_heads(text, family, heads),
-        head_dim=text.get("head_dim") or (hidden // heads if heads else 0),
+        head_dim=_size(text, "head_dim") or (hidden // heads if heads else 0),
         vocabulary=_int(text, "vocabulary"),
         tied_embeddings=_tied(config, text, family),
         max_context=_max_context(text),
@@ -143,11 +144,16 @@ def _text_part(config: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _int(config: Mapping[str, Any], key: str) -> int:
-    for name in _NAMES[key]:
-        value = config.get(name)
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return int(value)
-    return 0
+    """Return a size under whichever name the family gives it, 0 if it is absent."""
+    return _first(config, *_NAMES[key])
+
+
+def _size(config: Mapping[str, Any], name: str) -> int:
+    """Return a size, 0 if it is absent or none."""
+    value = config.get(name)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
+        return 0
+    return max(0, int(value))
 
 
 def _max_context(config: Mapping[str, Any]) -> int | None:
@@ -157,10 +163,10 @@ def _max_context(config: Mapping[str, Any]) -> int | None:
     if not tokens or not isinstance(scaling, Mapping):
         return tokens or None
     kind, factor = scaling.get("rope_type", scaling.get("type")), scaling.get("factor", 1)
-    if kind in _UNSTRETCHED or not isinstance(factor, (int, float)):
+    if not isinstance(kind, str) or kind in _UNSTRETCHED or not _size(scaling, "factor"):
         return tokens
     if kind == "yarn":
-        tokens = scaling.get("original_max_position_embeddings") or tokens
+        tokens = _size(scaling, "original_max_position_embeddings") or tokens
     return int(tokens * factor)
 
 
@@ -206,20 +212,20 @@ def _quantization(
 
 def _kinds(config: Mapping[str, Any], family: str, layers: int) -> tuple[int | None, int, int]:
     """Return the window, the layers that see only it, and the layers with a state."""
-    window = config.get("sliding_window")
-    window = window if isinstance(window, int) and window > 0 else None
+    window: int | None = _size(config, "sliding_window") or None
     if family in _MUTES_WINDOW and not config.get("use_sliding_window"):
         window = None
     kinds = config.get("layer_types")
-    listed = isinstance(kinds, Sequence) and not isinstance(kinds, str)
-    if listed or isinstance(kinds, Mapping):
-        counts: Counter[str] = Counter(kinds)
-    else:
-        every = config.get("sliding_window_pattern", _PATTERN.get(family))
-        full = layers // every if isinstance(every, int) and every > 0 else 0
-        counts = Counter({"sliding_attention": layers - full} if window else {})
-    windowed = sum(count for kind, count in counts.items() if kind in _WINDOWED)
-    stateful = sum(count for kind, count in counts.items() if kind in _STATEFUL)
+    counts: Counter[str] = Counter()
+    if isinstance(kinds, Mapping):
+        counts.update({str(kind): _size(kinds, kind) for kind in kinds})
+    elif isinstance(kinds, Sequence) and not isinstance(kinds, str):
+        counts.update(map(str, kinds))
+    elif window:
+        every = _size(config, "sliding_window_pattern") or _PATTERN.get(family, 0)
+        counts["sliding_attention"] = layers - (layers // every if every else 0)
+    windowed = min(layers, sum(counts[kind] for kind in _WINDOWED))
+    stateful = min(layers, sum(counts[kind] for kind in _STATEFUL))
     return window, windowed if window else 0, stateful
 
 
@@ -229,22 +235,22 @@ def _experts(config: Mapping[str, Any], family: str, layers: int) -> tuple[Exper
     count = _int(config, "experts")
     if count <= 1:
         return None, intermediate
-    width = config.get("moe_intermediate_size") or intermediate
-    shared = (config.get("n_shared_experts") or 0) * width
-    shared = config.get("shared_expert_intermediate_size") or shared
-    dense = config.get("first_k_dense_replace") or len(config.get("mlp_only_layers") or ())
-    sparse = layers - dense
+    width = _size(config, "moe_intermediate_size") or intermediate
+    shared = _size(config, "n_shared_experts") * width
+    shared = _size(config, "shared_expert_intermediate_size") or shared
+    named = config.get("mlp_only_layers")
+    dense = _size(config, "first_k_dense_replace")
+    dense = dense or (len(named) if isinstance(named, Sequence) else 0)
+    every = _size(config, "decoder_sparse_step") or 1
     if family.startswith("llama4"):
-        sparse = layers // (config.get("interleave_moe_layer_step") or 1)
+        every = _size(config, "interleave_moe_layer_step") or 1
         shared = width
-        intermediate = config.get("intermediate_size_mlp") or intermediate
-    elif (config.get("decoder_sparse_step") or 1) > 1:
-        sparse = layers // config["decoder_sparse_step"]
+        intermediate = _size(config, "intermediate_size_mlp") or intermediate
     experts = Experts(
         count=count,
         width=width,
         per_token=_int(config, "per_token") or 1,
-        layers=sparse,
+        layers=max(0, layers // every - dense),
         shared_width=shared,
         bias=family == "gpt_oss",
     )
@@ -252,15 +258,15 @@ def _experts(config: Mapping[str, Any], family: str, layers: int) -> tuple[Exper
 
 
 def _latent(config: Mapping[str, Any]) -> LatentAttention | None:
-    rank = config.get("kv_lora_rank")
+    rank = _size(config, "kv_lora_rank")
     if not rank:
         return None
     return LatentAttention(
         kv_rank=rank,
-        rope=config.get("qk_rope_head_dim") or 0,
-        nope=config.get("qk_nope_head_dim") or 0,
-        value=config.get("v_head_dim") or 0,
-        q_rank=config.get("q_lora_rank"),
+        rope=_size(config, "qk_rope_head_dim"),
+        nope=_size(config, "qk_nope_head_dim"),
+        value=_size(config, "v_head_dim"),
+        q_rank=_size(config, "q_lora_rank") or None,
     )
 
 
@@ -268,11 +274,15 @@ def _vision(config: Mapping[str, Any]) -> VisionTower | None:
     part = config.get("vision_config")
     if not isinstance(part, Mapping):
         return None
-    layers = part.get("num_hidden_layers") or part.get("depth") or part.get("layers") or 0
-    hidden = part.get("hidden_size") or part.get("embed_dim") or part.get("width") or 0
-    inner = part.get("intermediate_size") or 4 * hidden
-    heads = part.get("num_attention_heads") or part.get("num_heads")
+    layers = _first(part, "num_hidden_layers", "depth", "layers")
+    hidden = _first(part, "hidden_size", "embed_dim", "width")
+    inner = _first(part, "intermediate_size") or 4 * hidden
+    heads = _first(part, "num_attention_heads", "num_heads") or None
     return VisionTower(parameters=layers * (4 * hidden**2 + 2 * hidden * inner), heads=heads)
+
+
+def _first(config: Mapping[str, Any], *names: str) -> int:
+    return next((size for name in names if (size := _size(config, name))), 0)
 
 
 def _version(text: str) -> tuple[int, ...]:

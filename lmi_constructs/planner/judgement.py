@@ -45,7 +45,7 @@ def judge(
 def _does_not_fit(
     memory: Memory, architecture: Architecture, accelerator: Accelerator, setup: Setup
 ) -> Finding:
-    longest = memory.cache.longest(memory.pool.usual * GIB)
+    longest = memory.cache.longest(max(0.0, memory.pool.low) * GIB)
     shorter = f"set max_model_len to {longest} or less, " if longest >= 1024 else ""
     return Finding(
         rule="LMI050",

@@ -49,8 +49,10 @@ FlashInfer is installed; the old one may cut long prompts without being told to.
 
 _GRAPH_GIB: Final = 6.5e-6
 _GRAPH_SIZES: Final = 67
-"""GiB of CUDA graphs per layer and unit of hidden size with all 67 batch sizes: 0.65 to 0.74 at
-7 to 8B, 3.17 at 32B (public start-up logs)."""
+_GRAPH_LEAST_GIB: Final = 0.2
+_GRAPH_MOST_GIB: Final = 3.3
+"""GiB of CUDA graphs per layer and unit of hidden size with all 67 batch sizes, shared by the ranks:
+0.65 to 0.74 at 7 to 8B, 3.17 at 32B (public start-up logs, 0.2 to 3.3 in all)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +84,11 @@ def cuda_graphs(architecture: Architecture, setup: Setup) -> Range:
     """Return what CUDA graphs take, whether in the budget or outside."""
     if not setup.graphs:
         return Range(0.0, 0.0, 0.0)
-    sizes = 3 + min(512, 2 * setup.sequences) / 8
-    per_layer = _GRAPH_GIB * architecture.hidden * min(1.0, sizes / _GRAPH_SIZES)
-    usual = per_layer * architecture.layers / setup.pipeline
-    return Range(low=0.0, usual=usual, high=2 * usual)
+    sizes = min(1.0, (3 + min(512, 2 * setup.sequences) / 8) / _GRAPH_SIZES)
+    share = sizes / (setup.tensor * setup.pipeline)
+    usual = _GRAPH_GIB * architecture.hidden * architecture.layers * share
+    usual = min(_GRAPH_MOST_GIB, max(_GRAPH_LEAST_GIB, usual))
+    return Range(low=0.0, usual=usual, high=min(_GRAPH_MOST_GIB, 2 * usual))
 
 
 def _forward(a: Architecture, setup: Setup) -> float:

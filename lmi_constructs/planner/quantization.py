@@ -79,7 +79,7 @@ _NAMES: Final[Mapping[str, Quantization]] = MappingProxyType(
             (("awq", "awq_marlin", "awq-int4"), Quantization("awq", 4, group=128)),
             (("gptq", "gptq_marlin", "marlin", "gptq-int4"), Quantization("gptq", 4, group=128)),
             (("gptq-int8",), Quantization("gptq", 8, group=128)),
-            (("int4", "w4a16", "wna16", "compressed-tensors"), Quantization("int4", 4, group=128)),
+            (("int4", "w4a16", "wna16"), Quantization("int4", 4, group=128)),
             (("int8", "w8a8", "w8a16", "experts_int8"), Quantization("int8", 8)),
             (("bitsandbytes", "bnb", "nf4"), Quantization("nf4", 4, group=64)),
             (("mxfp4", "gpt_oss_mxfp4"), Quantization("mxfp4", 4, group=32)),

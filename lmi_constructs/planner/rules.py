@@ -47,7 +47,7 @@ _CAPABILITIES: Final = {
     "awq": _Capability((7, 5), (8, 0), (0, 3, 0)),
     "gptq": _Capability((6, 0), (6, 0), (0, 0)),
     "int4": _Capability((7, 5), (8, 0), (0, 9, 0)),
-    "int8": _Capability((7, 5), (7, 5), (0, 0)),
+    "int8": _Capability((7, 0), (7, 0), (0, 0)),
     "fp8": _Capability((7, 5), (8, 9), (0, 5, 0)),
     "nf4": _Capability((7, 0), (7, 0), (0, 0)),
     "mxfp4": _Capability((8, 0), (9, 0), (0, 10, 2)),

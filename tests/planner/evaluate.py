@@ -1,7 +1,8 @@
 """Hold the planner against public start-up logs: `python tests/planner/evaluate.py FILE`.
 
-A case that says nothing of version or engine is read with the help of its number in vLLM's
-repository, which dates it. The last line of the output is JSON.
+What a log does not say is not held against it: an engine without a version is dated by the number
+of its issue in vLLM's repository, and a case is `cannot` only if that also holds under the most
+favourable reading of the settings that it leaves out. The last line of the output is JSON.
 """
 
 from __future__ import annotations
@@ -68,6 +69,32 @@ agree. A pull request runs the code of the release that follows."""
 V0, V1 = (0, 7, 3), (0, 11, 0)
 """Versions that are assumed if only the engine is known."""
 
+FIELDS = [
+    "case_id",
+    "model_id",
+    "arch_ref",
+    "vllm_version",
+    "engine",
+    "gpu",
+    "gpu_count",
+    "tp",
+    "pp",
+    "dp",
+    "dtype",
+    "quantization",
+    "kv_cache_dtype",
+    "gpu_memory_utilization",
+    "max_model_len",
+    "max_num_seqs",
+    "max_num_batched_tokens",
+    "enforce_eager",
+    "enable_lora",
+    "lora",
+    "outcome",
+    "notes",
+]
+OBSERVED = ["weights_gib", "total_gpu_gib", "non_torch_gib", "kv_gib", "kv_tokens", "kv_needed_gib"]
+
 UNKNOWN = Accelerator("unknown", "unknown", 0, None, False, None)
 
 
@@ -79,14 +106,14 @@ class Result:
     plan: Plan | None
     errors: dict[str, float]
     recent: bool
-    otherwise: Plan | None = None
+    favourable: Plan | None = None
 
 
 def main(path: str) -> None:
     """Print how far the planner is from the logs of a file."""
     content = json.loads(Path(path).read_text(encoding="utf-8"))
     cases = content if isinstance(content, list) else content["cases"]
-    results = [evaluate(case) for case in cases]
+    results = [evaluate(completed(case)) for case in cases]
     print_errors(results)
     table = Counter((r.case["outcome"], grade_of(r)) for r in results)
     print_confusion(table)
@@ -94,6 +121,13 @@ def main(path: str) -> None:
         if is_wrong(result):
             print("  ", describe(result))
     print(json.dumps(summary(results), sort_keys=True))
+
+
+def completed(case: dict[str, Any]) -> dict[str, Any]:
+    """Return a case with every field, `None` where it is absent."""
+    seen = {**dict.fromkeys(OBSERVED), **(case.get("observed") or {})}
+    source = {"url": "", **{k: v for k, v in (case.get("source") or {}).items() if v is not None}}
+    return {**dict.fromkeys(FIELDS), **case, "observed": seen, "source": source}
 
 
 def evaluate(case: dict[str, Any]) -> Result:
@@ -104,14 +138,11 @@ def evaluate(case: dict[str, Any]) -> Result:
     if architecture is None:
         return Result(case, None, {}, recent)
     device = device_of(case)
-    configuration = configuration_of(case, version, legacy)
+    configuration = configuration_of(case, architecture, version, legacy)
     setup = fill_in(configuration, architecture, device)
-    planned = plan(architecture, device, configuration, count=case["gpu_count"])
-    otherwise = None
-    if case["max_model_len"] is None:
-        shorter = replace(configuration, max_model_len=-1)
-        otherwise = plan(architecture, device, shorter, count=case["gpu_count"])
-    return Result(case, planned, errors_of(case, planned, setup), recent, otherwise)
+    planned = plan(architecture, device, configuration)
+    favourable = plan(architecture, device, favourably_read(configuration))
+    return Result(case, planned, errors_of(case, planned, setup), recent, favourable)
 
 
 def errors_of(case: dict[str, Any], planned: Plan, setup: Setup) -> dict[str, float]:
@@ -136,35 +167,37 @@ def errors_of(case: dict[str, Any], planned: Plan, setup: Setup) -> dict[str, fl
 
 def architecture_of(case: dict[str, Any]) -> Architecture | None:
     """Return the model of a case: its own shape, or that of the model it is derived from."""
-    own, base = Architecture.known(case["model_id"]), None
+    own, base = Architecture.known(case["model_id"] or ""), None
     if case["arch_ref"]:
         base = Architecture.known(case["arch_ref"])
     found = own or base
     if found is None:
         return None
-    found = replace(found, name=case["model_id"])
-    said = quantization_of(case["quantization"])
-    if said is not None:
-        same = found.quantization is not None and found.quantization.method == said.method
-        found = found if same else replace(found, quantization=said)
-    length = case["max_model_len"]
-    if own is None and length and found.max_context:  # a derived model may know more
-        found = replace(found, max_context=max(length, found.max_context))
-    return found
+    found = replace(found, name=case["model_id"] or found.name)
+    if case["max_model_len"] and found.max_context:  # a log does not say whether it was stretched
+        found = replace(found, max_context=max(case["max_model_len"], found.max_context))
+    words = case["quantization"] or (found.quantization is None and case["model_id"]) or ""
+    said = quantization_of(words)
+    if said is None:
+        foreign = case["quantization"] or re.search("gguf|exl2|awq|gptq|4bit", words, re.IGNORECASE)
+        return replace(found, understood=False, doubt="its format") if foreign else found
+    same = found.quantization is not None and found.quantization.method == said.method
+    return found if same else replace(found, quantization=said)
 
 
-def quantization_of(text: str | None) -> Quantization | None:
+def quantization_of(text: str) -> Quantization | None:
     """Return the format that a case names in its own words."""
-    if not text:
-        return None
     words = text.lower()
-    online = "online" in words
-    blocks = "block" in words
     for name in (words, *re.findall(r"[a-z0-9]+", words)):
         found = quantization_named(name)
-        if found is not None:
-            block = 128 if blocks and found.method == "fp8" else found.block
-            return replace(found, origin="log", online=online, block=block)
+        if found is None:
+            continue
+        if found.bits == 4 and re.search(r"int8|8-?bit|w8a", words):
+            wide = replace(found, bits=8)
+            found = quantization_named("int8") if found.method == "nf4" else wide
+        if found is not None and found.method == "fp8" and "block" in words:
+            found = replace(found, block=128)
+        return found and replace(found, origin="log", online="online" in words)
     return None
 
 
@@ -220,17 +253,19 @@ def device_of(case: dict[str, Any]) -> Accelerator:
 
 
 def configuration_of(
-    case: dict[str, Any], version: tuple[int, ...], legacy: bool | None
+    case: dict[str, Any],
+    architecture: Architecture,
+    version: tuple[int, ...],
+    legacy: bool | None,
 ) -> EngineConfiguration:
     """Return the settings of a case."""
     adapters = re.search(r"(\d+) registered", case["lora"] or "")
     rank = re.search(r"max_lora_rank (\d+)", case["lora"] or "")
-    others = (case["pp"] or 1) * (case["dp"] or 1)
     return EngineConfiguration(
-        tensor_parallel_degree=case["tp"] or (case["gpu_count"] or 1) // others,
+        tensor_parallel_degree=case["tp"] or likely_degree(case, architecture),
         pipeline_parallel_degree=case["pp"],
         data_parallel_size=case["dp"],
-        expert_parallel="expert parallel" in (case["notes"] or ""),
+        expert_parallel=re.search(r"expert.parallel|\bEP\b", case["notes"] or "") is not None,
         max_model_len=case["max_model_len"],
         max_num_seqs=case["max_num_seqs"],
         max_num_batched_tokens=case["max_num_batched_tokens"],
@@ -247,16 +282,35 @@ def configuration_of(
     )
 
 
-def grade_of(result: Result) -> str:
-    """Return the grade of a case, `unknown` where the planner abstains.
+def likely_degree(case: dict[str, Any], architecture: Architecture) -> int:
+    """Return the largest degree that accelerators and heads allow, where a case states none."""
+    ranks = (case["gpu_count"] or 1) // ((case["pp"] or 1) * (case["dp"] or 1))
+    return next((d for d in range(ranks, 0, -1) if architecture.heads % d == 0), 1)
 
-    A log that does not say the context may come from any: if it fits only with a shorter one than
-    the model's own, that is marginal.
-    """
-    if result.plan is None:
-        return "unknown"
-    same = result.otherwise is None or result.otherwise.grade == result.plan.grade
-    return result.plan.grade if same else "marginal"
+
+def favourably_read(configuration: EngineConfiguration) -> EngineConfiguration:
+    """Return the settings with those that are not stated as they need least."""
+    return replace(
+        configuration,
+        max_model_len=configuration.max_model_len or -1,
+        max_num_seqs=configuration.max_num_seqs or 1,
+        max_num_batched_tokens=configuration.max_num_batched_tokens or 512,
+        gpu_memory_utilization=configuration.gpu_memory_utilization or 0.98,
+        expert_parallel=True,
+    )
+
+
+def strict_grade_of(result: Result) -> str:
+    """Return the grade with defaults for what is not stated, `unknown` if the planner abstains."""
+    return "unknown" if result.plan is None else result.plan.grade
+
+
+def grade_of(result: Result) -> str:
+    """Return the grade under the most favourable reading of what is not stated."""
+    grade = strict_grade_of(result)
+    if grade != "cannot" or result.favourable is None:
+        return grade
+    return "cannot" if result.favourable.grade == "cannot" else "marginal"
 
 
 def is_wrong(result: Result) -> bool:
@@ -339,6 +393,7 @@ def summary(results: list[Result]) -> dict[str, Any]:
         "weights_p90": weights[1],
         "kv_tokens_median": tokens[0],
         "kv_tokens_p90": tokens[1],
+        "refused_ok_with_defaults": sum(strict_grade_of(r) == "cannot" for r in started),
         "refused_ok": sum(grade_of(r) == "cannot" for r in started),
         "caught": sum(grade_of(r) in ("cannot", "marginal") for r in failed),
         "not_started": len(failed),

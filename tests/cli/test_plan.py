@@ -1,0 +1,116 @@
+"""`lmi plan` shows on one screen what fits and what to change."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from lmi_constructs.cli.plan import plan
+
+MODEL = ("--model", "Qwen/Qwen3-32B")
+
+
+def run(*arguments: str, columns: int = 100, **environment: str):
+    return CliRunner().invoke(plan, list(arguments), env={"COLUMNS": str(columns), **environment})
+
+
+def test_what_fits_is_shown_with_a_bar_and_a_table():
+    result = run(*MODEL, "--instance", "ml.g6.12xlarge", "--max-model-len", "16k")
+    assert result.exit_code == 0
+    assert "tensor_parallel_degree 4: fits" in result.output
+    assert "|WWWWWWWW" in result.output
+    assert "W weights" in result.output
+    assert "requests of 16384 tokens at once: 4." in result.output
+    assert len(result.output.splitlines()) <= 20
+
+
+def test_the_containers_own_limit_of_sequences_is_applied_and_said():
+    new = run(*MODEL, "--instance", "ml.g6.12xlarge", "--container", "v27")
+    old = run(*MODEL, "--instance", "ml.g6.12xlarge", "--container", "v16")
+    given = run(*MODEL, "--instance", "ml.g6.12xlarge", "--max-num-seqs", "8")
+    assert "max_num_seqs is 32: v27 sets it" in new.output
+    assert "max_num_seqs is 256: v16 sets it" in old.output
+    assert "sets it" not in given.output
+
+
+def test_what_cannot_start_exits_with_1_and_suggestions():
+    result = run(*MODEL, "--instance", "ml.g5.2xlarge")
+    assert result.exit_code == 1
+    assert "cannot start" in result.output
+    assert "error LMI050" in result.output
+    assert "write: " in result.output
+    assert "1. instance_type=" in result.output
+
+
+def test_a_model_out_of_its_depth_is_not_refused():
+    result = run("--model", "Qwen/Qwen3.5-27B", "--instance", "ml.g6.12xlarge")
+    assert result.exit_code == 0
+    assert "not planned" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (("--model", "Qwen/Qwen3-23B", "--instance", "ml.g6.12xlarge"), "Qwen/Qwen3-32B"),
+        ((*MODEL, "--instance", "ml.g6.12xlrge"), "ml.g6.12xlarge"),
+        (("--instance", "ml.g6.12xlarge"), "either --model or --config"),
+        ((*MODEL, "--instance", "ml.g6.12xlarge", "--tp", "two"), "neither a number nor max"),
+        ((*MODEL, "--instance", "ml.g6.12xlarge", "--max-model-len", "2x"), "such as 16384"),
+    ],
+)
+def test_wrong_usage_exits_with_2_and_a_hint(arguments, hint):
+    result = run(*arguments, columns=300)
+    assert result.exit_code == 2
+    assert hint in " ".join(result.output.split())
+
+
+def test_json_is_complete():
+    result = run(
+        *MODEL,
+        "--instance",
+        "ml.g6.12xlarge",
+        "--format",
+        "json",
+        "--concurrency-at",
+        "4k",
+    )
+    content = json.loads(result.output)
+    assert content["grade"] == "fits"
+    assert content["weights_gib"] == pytest.approx(15.26, abs=0.01)
+    assert content["concurrency_at"]["tokens"] == 4096
+    assert content["concurrency_at"]["requests"] > 10
+    assert content["suggestions"] == []
+    assert content["max_num_seqs"] == 32
+
+
+def test_reads_a_config_of_ones_own(tmp_path):
+    file = tmp_path / "config.json"
+    file.write_text(
+        json.dumps(
+            {
+                "model_type": "llama",
+                "hidden_size": 2048,
+                "intermediate_size": 8192,
+                "num_attention_heads": 32,
+                "num_key_value_heads": 8,
+                "num_hidden_layers": 16,
+                "vocab_size": 128256,
+                "max_position_embeddings": 8192,
+                "tie_word_embeddings": True,
+            }
+        )
+    )
+    result = run("--config", str(file), "--instance", "ml.g6.2xlarge")
+    assert result.exit_code == 0
+    assert "fits" in result.output
+
+
+@pytest.mark.parametrize("columns", [20, 40, 60, 200])
+def test_any_width_is_respected(columns):
+    result = run(*MODEL, "--instance", "ml.g6.12xlarge", columns=columns)
+    assert result.exit_code == 0
+    assert "\x1b[" not in result.output
+    if columns >= 40:
+        assert max(map(len, result.output.splitlines())) <= columns

@@ -1,0 +1,26 @@
+"""The evaluation reads logs as they are, and its last line can be read by a machine."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+def test_the_last_line_holds_the_figures():
+    done = subprocess.run(
+        [sys.executable, str(HERE / "evaluate.py"), str(HERE / "logs.json")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    figures = json.loads(done.stdout.splitlines()[-1])
+    assert figures["weights_median"] < 0.01
+    assert figures["kv_tokens_p90"] < 0.05
+    assert figures["refused_ok"] == 0
+    assert (figures["caught"], figures["not_started"]) == (2, 2)
+    assert (figures["abstained"], figures["no_accelerator_named"]) == (1, 1)
+    assert "kv_too_small" in done.stdout
