@@ -13,13 +13,15 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 
 from lmi_constructs.findings import LmiError
-from lmi_constructs.local import CdkCli, LocalAws, LocalAwsError
+
+if TYPE_CHECKING:
+    from lmi_constructs.local import CdkCli, LocalAws
 
 ROOT = Path(__file__).parent.parent
 STACK = "GptOss120B"
@@ -32,22 +34,30 @@ console = Console(highlight=False)
 
 def main() -> int:
     """Run every step; a failing step ends with what failed and a non-zero exit."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for stop in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(stop, signal.default_int_handler)
     started = time.monotonic()
     try:
-        with (
-            tempfile.TemporaryDirectory(prefix="lmi-demo-") as scratch,
-            LocalAws() as aws,
-        ):
-            run(aws, Path(scratch))
+        deploy_talk_update_destroy()
     except KeyboardInterrupt:
         console.print("\n[yellow]stopped; the local AWS is gone and nothing is left running[/]")
         return 130
-    except (DemoError, LmiError, LocalAwsError) as error:
+    except (DemoError, LmiError) as error:
         console.print(f"\n[red bold]failed:[/] {error}", soft_wrap=True)
         return 1
     console.print(f"\n[green bold]Done[/] in {time.monotonic() - started:.0f} s.")
     return 0
+
+
+def deploy_talk_update_destroy() -> None:
+    """Start a local AWS and tell the story on it."""
+    from lmi_constructs.local import LocalAws, LocalAwsError
+
+    try:
+        with tempfile.TemporaryDirectory(prefix="lmi-demo-") as scratch, LocalAws() as aws:
+            run(aws, Path(scratch))
+    except LocalAwsError as error:
+        raise DemoError(str(error)) from error
 
 
 class DemoError(Exception):
@@ -56,6 +66,7 @@ class DemoError(Exception):
 
 def run(aws: LocalAws, scratch: Path) -> None:
     """The story, step by step."""
+    from lmi_constructs.local import CdkCli
 
     def cdk(**settings: str) -> CdkCli:
         return CdkCli(
