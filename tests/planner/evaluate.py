@@ -8,23 +8,30 @@ favourable reading of the settings that it leaves out. The last line of the outp
 from __future__ import annotations
 
 import json
-import re
 import statistics
 import sys
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from lmi_constructs.facts import Accelerator, accelerators, find_accelerator
-from lmi_constructs.planner import Architecture, EngineConfiguration, Plan, plan
+from lmi_constructs.planner import Plan, plan
 from lmi_constructs.planner.configuration import Setup, fill_in
 from lmi_constructs.planner.kv_cache import cache_of
 from lmi_constructs.planner.profile import GIB
-from lmi_constructs.planner.quantization import Quantization, quantization_named
 from lmi_constructs.planner.weights import lora_bytes, weight_bytes
+from tests.planner.start_up_logs import (
+    architecture_of,
+    completed,
+    configuration_of,
+    device_of,
+    engine_of,
+    favourably_read,
+    is_recent,
+    names_accelerator,
+)
 
 STARTED = {"ok"}
 NOT_STARTED = {
@@ -36,66 +43,6 @@ NOT_STARTED = {
     "unsupported_arch",
 }
 """The other outcomes (`oom_after_kv`, `partial_log`) say neither."""
-
-RELEASE_AT_ISSUE = (
-    (38000, (0, 19, 0)),
-    (33800, (0, 16, 0)),
-    (32700, (0, 15, 0)),
-    (31000, (0, 13, 0)),
-    (29800, (0, 12, 0)),
-    (26000, (0, 11, 0)),
-    (24800, (0, 10, 2)),
-    (23100, (0, 10, 1)),
-    (21500, (0, 10, 0)),
-    (20500, (0, 9, 2)),
-    (18700, (0, 9, 0)),
-    (17350, (0, 8, 5)),
-    (15000, (0, 8, 0)),
-    (13600, (0, 7, 3)),
-    (12800, (0, 7, 2)),
-    (12500, (0, 7, 0)),
-    (11200, (0, 6, 5)),
-    (10350, (0, 6, 4)),
-    (8150, (0, 6, 0)),
-    (7100, (0, 5, 4)),
-    (5400, (0, 5, 0)),
-    (3700, (0, 4, 0)),
-    (2600, (0, 3, 0)),
-    (0, (0, 2, 0)),
-)
-"""Newest release when an issue of that number was opened, roughly; the cases that name a version
-agree. A pull request runs the code of the release that follows."""
-
-V0, V1 = (0, 7, 3), (0, 11, 0)
-"""Versions that are assumed if only the engine is known."""
-
-FIELDS = [
-    "case_id",
-    "model_id",
-    "arch_ref",
-    "vllm_version",
-    "engine",
-    "gpu",
-    "gpu_count",
-    "tp",
-    "pp",
-    "dp",
-    "dtype",
-    "quantization",
-    "kv_cache_dtype",
-    "gpu_memory_utilization",
-    "max_model_len",
-    "max_num_seqs",
-    "max_num_batched_tokens",
-    "enforce_eager",
-    "enable_lora",
-    "lora",
-    "outcome",
-    "notes",
-]
-OBSERVED = ["weights_gib", "total_gpu_gib", "non_torch_gib", "kv_gib", "kv_tokens", "kv_needed_gib"]
-
-UNKNOWN = Accelerator("unknown", "unknown", 0, None, False, None)
 
 
 @dataclass
@@ -121,13 +68,6 @@ def main(path: str) -> None:
         if is_wrong(result):
             print("  ", describe(result))
     print(json.dumps(summary(results), sort_keys=True))
-
-
-def completed(case: dict[str, Any]) -> dict[str, Any]:
-    """Return a case with every field, `None` where it is absent."""
-    seen = {**dict.fromkeys(OBSERVED), **(case.get("observed") or {})}
-    source = {"url": "", **{k: v for k, v in (case.get("source") or {}).items() if v is not None}}
-    return {**dict.fromkeys(FIELDS), **case, "observed": seen, "source": source}
 
 
 def evaluate(case: dict[str, Any]) -> Result:
@@ -165,141 +105,6 @@ def errors_of(case: dict[str, Any], planned: Plan, setup: Setup) -> dict[str, fl
     return errors
 
 
-def architecture_of(case: dict[str, Any]) -> Architecture | None:
-    """Return the model of a case: its own shape, or that of the model it is derived from."""
-    own, base = Architecture.known(case["model_id"] or ""), None
-    if case["arch_ref"]:
-        base = Architecture.known(case["arch_ref"])
-    found = own or base
-    if found is None:
-        return None
-    found = replace(found, name=case["model_id"] or found.name)
-    if case["max_model_len"] and found.max_context:  # a log does not say whether it was stretched
-        found = replace(found, max_context=max(case["max_model_len"], found.max_context))
-    words = case["quantization"] or (found.quantization is None and case["model_id"]) or ""
-    said = quantization_of(words)
-    if said is None:
-        foreign = case["quantization"] or re.search("gguf|exl2|awq|gptq|4bit", words, re.IGNORECASE)
-        return replace(found, understood=False, doubt="its format") if foreign else found
-    same = found.quantization is not None and found.quantization.method == said.method
-    return found if same else replace(found, quantization=said)
-
-
-def quantization_of(text: str) -> Quantization | None:
-    """Return the format that a case names in its own words."""
-    words = text.lower()
-    for name in (words, *re.findall(r"[a-z0-9]+", words)):
-        found = quantization_named(name)
-        if found is None:
-            continue
-        if found.bits == 4 and re.search(r"int8|8-?bit|w8a", words):
-            wide = replace(found, bits=8)
-            found = quantization_named("int8") if found.method == "nf4" else wide
-        if found is not None and found.method == "fp8" and "block" in words:
-            found = replace(found, block=128)
-        return found and replace(found, origin="log", online="online" in words)
-    return None
-
-
-def engine_of(case: dict[str, Any]) -> tuple[tuple[int, ...], bool | None]:
-    """Return the version of the engine, as far as the case tells, and whether it is the old one."""
-    legacy = {"V0": True, "V1": False}.get(case["engine"])
-    if case["vllm_version"]:
-        numbers = tuple(int(part) for part in re.findall(r"\d+", case["vllm_version"])[:3])
-        return (*numbers, 0, 0)[:3], legacy
-    source = case["source"]
-    if source.get("repo") == "vllm-project/vllm" and source.get("number"):
-        position = next(
-            i for i, (number, _) in enumerate(RELEASE_AT_ISSUE) if source["number"] >= number
-        )
-        if "/pull/" in source["url"]:
-            position = max(0, position - 1)
-        version = RELEASE_AT_ISSUE[position][1]
-        if legacy is False:
-            version = max(version, (0, 8, 0))
-        return version, legacy
-    return (V1 if legacy is False else V0), legacy
-
-
-def is_recent(case: dict[str, Any], version: tuple[int, ...]) -> bool:
-    """Tell whether the engine is known to be 0.6 or newer.
-
-    An old engine of no known version is, if its log shows the terms that 0.6 began to print.
-    """
-    dated = case["vllm_version"] or case["source"].get("repo") == "vllm-project/vllm"
-    if dated or case["engine"] == "V1":
-        return version >= (0, 6, 0)
-    return case["observed"]["non_torch_gib"] is not None
-
-
-def device_of(case: dict[str, Any]) -> Accelerator:
-    """Return the accelerator of a case: by name, by what the driver shows, or by its class."""
-    name, total = case["gpu"] or "", case["observed"]["total_gpu_gib"]
-    known = [find_accelerator(part) for part in (name, *re.split(r"\s*[+/]\s*", name))]
-    found = next((device for device in known if device is not None), None)
-    size = re.search(r"(\d+) ?GB", name)
-    if found is None and size is not None:
-        shown = [
-            device.usable_memory_gib
-            for device in accelerators().values()
-            if device.memory_gib == int(size[1]) and device.usable_memory_gib
-        ]
-        found = Accelerator(name, "", int(size[1]), min(shown, default=None), False, "8.6")
-        found = replace(found, compute_capability="8.0") if "A100" in name else found
-    if total and (found is None or found.usable_memory_gib is None or "/" in name):
-        found = found or Accelerator(name or "unnamed", "", total, total, True, "8.6")
-        found = replace(found, usable_memory_gib=total)
-    return found or replace(UNKNOWN, name=name or "unknown")
-
-
-def configuration_of(
-    case: dict[str, Any],
-    architecture: Architecture,
-    version: tuple[int, ...],
-    legacy: bool | None,
-) -> EngineConfiguration:
-    """Return the settings of a case."""
-    adapters = re.search(r"(\d+) registered", case["lora"] or "")
-    rank = re.search(r"max_lora_rank (\d+)", case["lora"] or "")
-    return EngineConfiguration(
-        tensor_parallel_degree=case["tp"] or likely_degree(case, architecture),
-        pipeline_parallel_degree=case["pp"],
-        data_parallel_size=case["dp"],
-        expert_parallel=re.search(r"expert.parallel|\bEP\b", case["notes"] or "") is not None,
-        max_model_len=case["max_model_len"],
-        max_num_seqs=case["max_num_seqs"],
-        max_num_batched_tokens=case["max_num_batched_tokens"],
-        gpu_memory_utilization=case["gpu_memory_utilization"],
-        dtype=case["dtype"],
-        kv_cache_dtype=case["kv_cache_dtype"],
-        enforce_eager=case["enforce_eager"],
-        enable_lora=case["enable_lora"],
-        max_loras=int(adapters[1]) if adapters else None,
-        max_lora_rank=int(rank[1]) if rank else None,
-        speculative_config="draft" if "draft model" in (case["notes"] or "") else None,
-        engine_version=version,
-        legacy_engine=legacy,
-    )
-
-
-def likely_degree(case: dict[str, Any], architecture: Architecture) -> int:
-    """Return the largest degree that accelerators and heads allow, where a case states none."""
-    ranks = (case["gpu_count"] or 1) // ((case["pp"] or 1) * (case["dp"] or 1))
-    return next((d for d in range(ranks, 0, -1) if architecture.heads % d == 0), 1)
-
-
-def favourably_read(configuration: EngineConfiguration) -> EngineConfiguration:
-    """Return the settings with those that are not stated as they need least."""
-    return replace(
-        configuration,
-        max_model_len=configuration.max_model_len or -1,
-        max_num_seqs=configuration.max_num_seqs or 1,
-        max_num_batched_tokens=configuration.max_num_batched_tokens or 512,
-        gpu_memory_utilization=configuration.gpu_memory_utilization or 0.98,
-        expert_parallel=True,
-    )
-
-
 def strict_grade_of(result: Result) -> str:
     """Return the grade with defaults for what is not stated, `unknown` if the planner abstains."""
     return "unknown" if result.plan is None else result.plan.grade
@@ -319,11 +124,6 @@ def is_wrong(result: Result) -> bool:
     return (outcome in STARTED and grade == "cannot") or (
         outcome in NOT_STARTED and grade == "fits"
     )
-
-
-def names_accelerator(case: dict[str, Any]) -> bool:
-    """Tell whether a log says on what it ran; without that no planner can grade it by memory."""
-    return bool(case["gpu"] or case["observed"]["total_gpu_gib"])
 
 
 def describe(result: Result) -> str:
