@@ -87,9 +87,15 @@ class ResolvedVariant:
             download = _seconds(variant.download_timeout)
             if variant.download_timeout is None and model.data.is_mounted:
                 download = download_timeout_seconds(plan)
+            judged = verdict.findings if verdict else ()
+            said = {finding.rule for finding in judged}
             findings += [
-                *(verdict.findings if verdict else ()),
-                *(plan.findings if plan else ()),
+                *judged,
+                *(
+                    finding
+                    for finding in (plan.findings if plan else ())
+                    if finding.rule not in said
+                ),
                 *check_range(startup, "startup_timeout", "LMI060", SHORTEST_SECONDS),
                 *check_range(download, "download_timeout", "LMI061", SHORTEST_SECONDS),
                 *check_against_loading(startup, loading),

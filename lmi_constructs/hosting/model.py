@@ -12,7 +12,7 @@ from lmi_constructs.checks.plugin import attach_to
 from lmi_constructs.checks.template.read import MODEL_METADATA
 from lmi_constructs.container import LmiSettings
 from lmi_constructs.container.spelling import limit_findings
-from lmi_constructs.findings import Finding
+from lmi_constructs.findings import Finding, LmiError
 from lmi_constructs.hosting._permissions import (
     endpoint_permissions,
     execution_role,
@@ -24,6 +24,7 @@ from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._surroundings import Surroundings
 from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.hosting.container_image import as_image
+from lmi_constructs.hosting.model_data import ModelData
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from lmi_constructs.container import LmiContainer
     from lmi_constructs.hosting.container_image import ContainerImage
-    from lmi_constructs.hosting.model_data import BoundModelData, ModelData
+    from lmi_constructs.hosting.model_data import BoundModelData
 
 
 class LmiModel(Construct):
@@ -99,6 +100,7 @@ class LmiModel(Construct):
             LmiError: If the settings, data, image or network would fail at deploy time.
         """
         super().__init__(scope, id)
+        _check_type(model_data)
         attach_to(self, scope)
         surroundings = Surroundings.of(self)
         image = as_image(container).bind(surroundings)
@@ -198,6 +200,21 @@ class LmiModel(Construct):
             security_group_ids=[group.security_group_id for group in groups],
             subnets=subnets.subnet_ids,
         )
+
+
+def _check_type(model_data: object) -> None:
+    if isinstance(model_data, ModelData):
+        return
+    raise LmiError(
+        Finding(
+            rule="LMI010",
+            message=f"model_data is {model_data!r}",
+            why="it must say where the files are and grant the role access to them",
+            fix="use ModelData.s3_prefix(bucket, prefix), ModelData.hub(model_id) or"
+            " ModelData.from_asset(folder)",
+            where="model_data",
+        )
+    )
 
 
 def _environment(

@@ -178,3 +178,9 @@ def test_says_all_faults_at_once(stack: cdk.Stack) -> None:
             vpc_subnets=ec2.SubnetSelection(),
         )
     assert {finding.rule for finding in raised.value.findings} == {"LMI090", "LMI096"}
+
+
+@pytest.mark.parametrize("wrong", ["s3://my-models/q/", None, 7])
+def test_says_what_model_data_must_be(stack: cdk.Stack, wrong: Any) -> None:
+    with pytest.raises(LmiError, match=r"LMI010 model_data: (.|\n)*ModelData\.s3_prefix"):
+        LmiModel(stack, "Model", model_data=wrong)

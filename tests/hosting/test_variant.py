@@ -317,3 +317,16 @@ def test_deploys_an_instance_type_it_does_not_know_once_that_is_acknowledged(
     cdk.Validations.of(endpoint).acknowledge(newer)
     (config,) = resources(stack, "AWS::SageMaker::EndpointConfig")
     assert config["ProductionVariants"][0]["InstanceType"] == "ml.g99.48xlarge"
+
+
+def test_says_once_that_the_degree_is_above_the_gpus(stack: cdk.Stack) -> None:
+    data = ModelData.s3_prefix("my-models", "q/", architecture="Qwen/Qwen3-32B")
+    with pytest.raises(LmiError) as caught:
+        LmiEndpoint(
+            stack,
+            "Chat",
+            model_data=data,
+            instance_type="ml.g6.12xlarge",
+            settings=LmiSettings(tensor_parallel_degree=8),
+        )
+    assert [finding.rule for finding in caught.value.findings] == ["LMI055"]
