@@ -97,5 +97,5 @@ def _interrupted(text: bytes) -> StreamInterruptedError:
 def _malformed(text: bytes) -> MalformedStreamError:
     return MalformedStreamError(
         f"the stream holds what is neither a JSON line nor a server-sent event: {_excerpt(text)}",
-        "if the model has an output formatter of its own, read its stream with invoke_raw_stream()",
+        "if the model has an output formatter of its own, read the stream with bytes()",
     )
