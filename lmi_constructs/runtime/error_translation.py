@@ -122,6 +122,8 @@ class _Container:
 
 _ANY: Final = ()
 
+_STREAM_TIME: Final = r"ModelInvocationTimeExceeded|time-?\s?out|timed out|time.*exceeded"
+
 # Sources: djl-serving@d21927c4 InferenceRequestHandler.java (503, 507, 400) and
 # lmi_vllm/vllm_async_service.py (424); the time-out is quoted in
 # https://github.com/RamVegiraju/SageMaker-Deployment/issues/3.
@@ -270,10 +272,9 @@ def error_in_answer(what: str, body: Mapping[str, Any]) -> ContainerError | None
 
 
 def _stream_error(what: str, error: botocore_errors.EventStreamError) -> LmiRuntimeError:
-    response: Mapping[str, Any] = error.response
-    message = response.get("Error", {}).get("Message") or str(error)
-    words = " ".join(filter(None, (response.get("ErrorCode"), message)))
-    if "ModelInvocationTimeExceeded" in words:
+    # boto3 keeps the message alone and drops ErrorCode, which would tell a time-out from a reset.
+    words = error.response.get("Error", {}).get("Message") or str(error)
+    if re.search(_STREAM_TIME, words, re.IGNORECASE):
         return InvocationTimeoutError(
             f"{what}: the stream was ended: {words}",
             "the whole stream must end within SageMaker's time for it: ask for fewer tokens, or "
