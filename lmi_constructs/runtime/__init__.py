@@ -35,6 +35,13 @@ from lmi_constructs.runtime.parameters import (
     CompletionParameters,
     GenerationParameters,
 )
+from lmi_constructs.runtime.readiness import (
+    EndpointState,
+    component_state,
+    endpoint_state,
+    sagemaker_client,
+    wait_until_in_service,
+)
 from lmi_constructs.runtime.requests import (
     ChatRequest,
     CompletionRequest,
@@ -69,6 +76,7 @@ __all__ = [
     "ContainerError",
     "EndpointError",
     "EndpointNotFoundError",
+    "EndpointState",
     "Finished",
     "GenerationParameters",
     "GenerationRequest",
@@ -93,6 +101,10 @@ __all__ = [
     "ToolCallDelta",
     "UnknownChunk",
     "Usage",
+    "component_state",
     "decode_stream",
     "default_client",
+    "endpoint_state",
+    "sagemaker_client",
+    "wait_until_in_service",
 ]

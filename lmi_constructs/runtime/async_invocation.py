@@ -128,4 +128,4 @@ def check_inline_size(body: bytes) -> bytes:
 def _default_s3() -> Any:
     import boto3
 
-    return boto3.client("s3")
+    return boto3.Session().client("s3")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     )
 
 _JSON: Final = "application/json"
+_NAME: Final = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}")  # botocore 1.44.8 EndpointName
 
 
 class LmiClient:
@@ -71,8 +73,14 @@ class LmiClient:
             s3_client: A boto3 client of `s3`, for results of asynchronous invocations.
 
         Raises:
+            RequestError: If no endpoint can have this name.
             CallerError: If there is no region.
         """
+        if not _NAME.fullmatch(endpoint_name):
+            raise RequestError(
+                f"{endpoint_name!r} is no name of an endpoint",
+                "give the name alone: letters, digits and hyphens, at most 63",
+            )
         self.endpoint_name, self.routing = endpoint_name, routing or Routing()
         self._runtime = client if client is not None else default_client(region)
         self._s3, self._region = s3_client, region

@@ -33,4 +33,4 @@ def default_client(region: str | None = None) -> Any:
         tcp_keepalive=True,
     )
     with translated("sagemaker-runtime"):
-        return boto3.client("sagemaker-runtime", region_name=region, config=config)
+        return boto3.Session(region_name=region).client("sagemaker-runtime", config=config)

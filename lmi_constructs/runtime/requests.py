@@ -186,7 +186,7 @@ def _checked(
         meant = f"did you mean {like[0]}? If not, " if like else ""
         raise RequestError(
             f"unknown parameter {', '.join(unknown)}",
-            f"{meant}pass what is not documented as extra={{{unknown[0]!r}: ...}}",
+            f"{meant}pass what is not documented as extra={{{unknown[0]!r}: ...}} (--extra)",
         )
     return {**parameters, **(extra or {})}
 

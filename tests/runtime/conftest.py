@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import struct
 import threading
 import time
@@ -54,12 +55,29 @@ class Runtime:
             config=Config(**{"retries": {"total_max_attempts": 3, "mode": "standard"}, **config}),
         )
 
+    @property
+    def environment(self) -> dict[str, str | None]:
+        """What makes commands call it, and nothing of the user's own."""
+        return {
+            "AWS_ENDPOINT_URL": self.url,
+            "AWS_ACCESS_KEY_ID": "testing",
+            "AWS_SECRET_ACCESS_KEY": "testing",
+            "AWS_DEFAULT_REGION": "us-east-1",
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "AWS_CONFIG_FILE": os.devnull,
+            "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+            "AWS_PROFILE": None,
+            "AWS_REGION": None,
+        }
+
     def will_answer(self, body: Any, **headers: str) -> None:
         self.answers.append(Scripted(body=json.dumps(body).encode(), headers=headers))
 
     def will_fail(self, code: str, status: int, **members: Any) -> None:
         headers = {"x-amzn-ErrorType": code, "Content-Type": "application/json"}
-        self.answers.append(Scripted(status, json.dumps(members).encode(), headers))
+        self.answers.append(
+            Scripted(status, json.dumps({"__type": code, **members}).encode(), headers)
+        )
 
     def will_stream(self, *parts: bytes, error: bytes | None = None, **options: Any) -> None:
         frames = [frame({":event-type": "PayloadPart"}, part) for part in parts]

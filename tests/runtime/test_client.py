@@ -459,9 +459,10 @@ def test_a_service_that_cannot_be_reached_is_named() -> None:
         LmiClient("chat", client=client).chat("Hi")
 
 
-def test_a_name_that_cannot_be_is_refused(client: LmiClient) -> None:
-    with pytest.raises(LmiRuntimeError):
-        LmiClient("", client=client._runtime).chat("Hi")
+@pytest.mark.parametrize("name", ["", "a/b", "arn:aws:sagemaker:us-east-1:1:endpoint/x", "x" * 64])
+def test_refuses_what_no_endpoint_can_be_named(runtime: Any, name: str) -> None:
+    with pytest.raises(RequestError, match="give the name alone"):
+        LmiClient(name, client=runtime.client())
 
 
 def test_no_region_is_the_callers_to_mend(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
