@@ -1,0 +1,36 @@
+"""A boto3 client whose time-outs and retries suit LLMs."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from lmi_constructs.runtime.error_translation import translated
+
+# Longer than the service's own limits, so that its answer arrives instead of a guess: 60 s for an
+# answer that is not streamed, 120 s between pieces of a stream (the container's
+# chunked_read_timeout). Retries are botocore's own.
+_READ_TIMEOUT_SECONDS: Final = 130
+_CONNECT_TIMEOUT_SECONDS: Final = 10
+_ATTEMPTS: Final = 4
+
+
+def default_client(region: str | None = None) -> Any:
+    """Return boto3's client of `sagemaker-runtime` with time-outs and retries for LLMs.
+
+    Args:
+        region: Region to call; the default of the environment if left out.
+
+    Raises:
+        CallerError: If there is no region.
+    """
+    import boto3
+    from botocore.config import Config
+
+    config = Config(
+        read_timeout=_READ_TIMEOUT_SECONDS,
+        connect_timeout=_CONNECT_TIMEOUT_SECONDS,
+        retries={"mode": "standard", "total_max_attempts": _ATTEMPTS},
+        tcp_keepalive=True,
+    )
+    with translated("sagemaker-runtime"):
+        return boto3.Session(region_name=region).client("sagemaker-runtime", config=config)
