@@ -28,6 +28,9 @@ _COMMANDS: dict[str, _Command] = {
         "lmi_constructs.cli.check", "Find in templates what would fail at deploy time."
     ),
     "report": _Command("lmi_constructs.cli.report", "Write a page about the endpoints in cdk.out."),
+    "invoke": _Command("lmi_constructs.cli.invoke", "Send one request to an endpoint."),
+    "stream": _Command("lmi_constructs.cli.stream", "Send one request and print the answer live."),
+    "wait": _Command("lmi_constructs.cli.wait", "Wait until an endpoint is in service."),
     "local": _Command("lmi_constructs.cli.local", "Run a local AWS to deploy to and talk to."),
 }
 

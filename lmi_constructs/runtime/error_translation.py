@@ -291,7 +291,7 @@ _LOCAL: Final[tuple[tuple[tuple[type[Exception], ...], type[LmiRuntimeError], st
     (
         (botocore_errors.NoRegionError,),
         CallerError,
-        "name the region: --region, LmiClient(region=...) or AWS_REGION",
+        "name the region: --region, LmiClient(region=...) or AWS_DEFAULT_REGION",
     ),
     (
         (
