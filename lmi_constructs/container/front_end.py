@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.container.tokens import is_token
 from lmi_constructs.facts.handler import aliases
+from lmi_constructs.findings import Finding, LmiError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +19,7 @@ _FOLDED = re.compile(r"[A-Z0-9_]+")
 # Two names that the server spells its own way, see ModelInfo.java.
 _SPELLED: Final = {"ENTRYPOINT": "entryPoint", "entrypoint": "entryPoint"}
 # Platform variables that beat the file (mid-2026 server): variable to option.
-_OVERRIDES: Final = {
+OVERRIDES: Final = {
     "SAGEMAKER_STARTUP_TIMEOUT": "model_loading_timeout",
     "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS": "predict_timeout",
 }
@@ -92,6 +93,11 @@ class Properties:
         return default if option is None else option.text
 
 
+def given(value: Value) -> object:
+    """Return a value as it was given, also one that is not known yet."""
+    return value.given if isinstance(value, Unknown) else value
+
+
 def shown(text: str) -> str:
     """Return a value for a message: a long one is cut, its length told."""
     if len(text) <= _LONGEST_SHOWN:
@@ -131,7 +137,7 @@ def merge(
     for variable, value in merged.environment.items():
         if variable.startswith("OPTION_") and variable != "OPTION_" and value != "":
             _put_if_absent(merged, option_name(variable), value, origins.get(variable, variable))
-    for variable, name in _OVERRIDES.items():
+    for variable, name in OVERRIDES.items():
         if variable in merged.environment:
             merged.options[name] = Option(name, merged.environment[variable], variable)
     _add_hub_settings(merged)
@@ -191,6 +197,19 @@ def _file(serving_properties: str | Mapping[str, object] | None) -> Mapping[str,
     if isinstance(serving_properties, str):
         import javaproperties
 
-        parsed: dict[str, str] = javaproperties.loads(serving_properties)
+        try:
+            parsed: dict[str, str] = javaproperties.loads(serving_properties)
+        except javaproperties.InvalidUEscapeError as error:
+            raise LmiError(_bad_escape(error.escape)) from None
         return parsed
     return serving_properties
+
+
+def _bad_escape(escape: str) -> Finding:
+    return Finding(
+        rule="LMI011",
+        message=f"serving.properties has the broken escape {escape}",
+        why="the server cannot read the file",
+        fix="write four hexadecimal digits after \\u, or double the backslash",
+        where="serving.properties",
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, TypeGuard
 
 _MARKERS: Final = ("${Token[", "#{Token[")
 
@@ -19,7 +19,7 @@ def is_token(value: object) -> bool:
     return False
 
 
-def is_number_token(value: object) -> bool:
+def is_number_token(value: object) -> TypeGuard[float]:
     """Return whether a value is a number token, which the CDK encodes as about -1.888e289."""
     return isinstance(value, int | float) and -2e289 < value < -1e288
 
