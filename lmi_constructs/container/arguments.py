@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.container import engine, values
-from lmi_constructs.container.front_end import Option, Properties, Unknown
+from lmi_constructs.container.front_end import Option, Properties, Unknown, shown
 from lmi_constructs.container.recommender import (
     ASYNC_HANDLER,
     TRANSFORMERS_HANDLER,
@@ -96,7 +96,7 @@ def _class_errors(stage: Stage) -> Iterator[Finding]:
         if problem:
             yield refusal(
                 option,
-                f"{option.where}={option.value!s} {problem}",
+                f"{option} {problem}",
                 f"give {option.name} a value of type {row.type.removeprefix('optional_')}"
                 + (f": {', '.join(row.choices)}" if row.choices else ""),
                 source=row.source,
@@ -128,9 +128,10 @@ def _degree_errors(stage: Stage) -> Iterator[Finding]:
         try:
             degree == "max" or values.whole(degree)
         except ValueError:
+            where = stage.properties.origins.get("TENSOR_PARALLEL_DEGREE", "TENSOR_PARALLEL_DEGREE")
             yield refusal(
-                "TENSOR_PARALLEL_DEGREE",
-                f"TENSOR_PARALLEL_DEGREE={degree} is neither max nor a whole number",
+                where,
+                f"{where}={shown(degree)} is neither max nor a whole number",
                 "set it to max, in lower case, or to a number of GPUs",
             )
 
@@ -145,7 +146,7 @@ def _rolling_batch_errors(stage: Stage) -> Iterator[Finding]:
         name = stage.container.name
         yield refusal(
             option,
-            f"rolling_batch={value} is not served by the image of {name}",
+            f"rolling_batch={shown(value)} is not served by the image of {name}",
             _rolling_batch_fix(value, stage),
             source=stage.behaviour.source,
         )
@@ -171,8 +172,7 @@ def _dtype_errors(stage: Stage) -> Iterator[Finding]:
         quantised = option.text.lower().startswith(("fp8", "int8", "int4", "float8"))
         yield refusal(
             option,
-            f"{option.where}={option.text} is not a data type of the container"
-            " (auto, fp16, bf16, fp32)",
+            f"{option} is not a data type of the container (auto, fp16, bf16, fp32)",
             "use OPTION_QUANTIZE=fp8 to quantise while loading, or set nothing for a checkpoint"
             " that is already quantised"
             if quantised
@@ -199,7 +199,7 @@ def _bitsandbytes_errors(stage: Stage) -> Iterator[Finding]:
     for option in asked:
         yield refusal(
             option,
-            f"{option.where}={option.value!s} is refused in this mode: it belongs to the plain"
+            f"{option} is refused in this mode: it belongs to the plain"
             " Transformers handler with a device map",
             "use OPTION_QUANTIZE=bitsandbytes where the engine has it, or a pre-quantised model",
             source=stage.behaviour.source,
@@ -210,11 +210,11 @@ def _streaming_errors(stage: Stage) -> Iterator[Finding]:
     """Check dynamic batching, which excludes the old streaming switch."""
     size = stage.properties.text("batch_size") or stage.properties.model.get("batch_size", "1")
     streaming = stage.properties.text("enable_streaming", "false") or "false"
-    several = isinstance(size, str) and size.isdecimal() and int(size) > 1
+    several = isinstance(size, str) and values.counted(size, 1) > 1
     if several and streaming.lower() != "false" and stage.recommended.rolling_batch == "disable":
         yield refusal(
             stage.properties.options["enable_streaming"],
-            f"enable_streaming={streaming} cannot be combined with batch_size={size}",
+            f"enable_streaming={shown(streaming)} cannot be combined with batch_size={size}",
             "remove enable_streaming: requests ask for streaming themselves",
             source=stage.declared["batch_size"].source,
         )
@@ -226,13 +226,16 @@ def _vllm_class_errors(stage: Stage) -> Iterator[Finding]:
     if isinstance(engine_name, str) and engine_name != "Python":
         where = "OPTION_ENGINE" if "OPTION_ENGINE" in stage.properties.environment else "engine"
         yield refusal(
-            where, f"engine={engine_name} cannot run vLLM", "write Python, or remove the setting"
+            where,
+            f"engine={shown(engine_name)} cannot run vLLM",
+            "write Python, or remove the setting",
         )
     degree = stage.recommended.pipeline_parallel_degree
     if isinstance(degree, str) and degree != "1" and degree.strip() not in ("1", "1.0", "+1"):
+        name = "pipeline_parallel_degree"
         yield refusal(
-            "pipeline_parallel_degree",
-            f"pipeline_parallel_degree={degree} is refused by the vLLM handlers, which allow only 1",
+            options[name] if name in options else name.upper(),
+            f"pipeline_parallel_degree={shown(degree)} is refused by the vLLM handlers, which allow only 1",
             "remove it and use tensor_parallel_degree",
             source=stage.declared["pipeline_parallel_degree"].source,
         )
@@ -247,7 +250,11 @@ def _vllm_class_errors(stage: Stage) -> Iterator[Finding]:
             and known
             and (option is None or (option.text is not None and option.text not in known))
         ):
-            given = "not set" if option is None else f"{option.value!s}, which this engine lacks"
+            given = (
+                "not set"
+                if option is None
+                else f"{shown(str(option.value))}, which this engine lacks"
+            )
             yield refusal(
                 option or options[switch],
                 f"{switch} needs a {parser}, but it is {given}",
@@ -299,7 +306,8 @@ def _read_declared(row: HandlerProperty, option: Option, stage: Stage, result: A
     if option.text is None or row.owner in ("server", "handler"):
         return
     if name == "dtype":
-        result.effective["dtype"] = _DTYPES.get(option.text, option.text)
+        if option.text in _DTYPES:
+            result.effective["dtype"] = _DTYPES[option.text]
     elif name in ("tensor_parallel_degree", "max_rolling_batch_size", "rolling_batch"):
         return
     elif name == option.name and row.engine is None:
@@ -310,7 +318,11 @@ def _read_declared(row: HandlerProperty, option: Option, stage: Stage, result: A
         problem = _type_problem(row, option)
         if problem and option.name != row.name:
             result.errors.append(
-                refusal(option, f"{option.where}={option.text} {problem}", f"see {row.name}")
+                refusal(
+                    option,
+                    f"{option} {problem}",
+                    f"give it a value of type {row.type.removeprefix('optional_')}",
+                )
             )
         if problem is None and name in stage.table:
             _read_engine(stage.table[name], option, stage, result)
@@ -325,7 +337,7 @@ def _read_engine(argument: EngineArgument, option: Option, stage: Stage, result:
         result.errors.append(
             refusal(
                 option,
-                f"{option.where}={option.text} {error}",
+                f"{option} {error}",
                 _engine_fix(argument, option),
                 source=argument.source,
             )
@@ -339,7 +351,7 @@ def _read_engine(argument: EngineArgument, option: Option, stage: Stage, result:
 
 def _engine_fix(argument: EngineArgument, option: Option) -> str:
     if argument.action == "store_true":
-        return f"write {option.where}=true, or remove it: the engine's default is false"
+        return "remove it: the engine's default is false already, and only true can be given"
     if argument.action in ("boolean_optional", "store_boolean"):
         return "write true or false"
     if argument.choices:
@@ -347,8 +359,8 @@ def _engine_fix(argument: EngineArgument, option: Option) -> str:
     kinds = {
         "int": "a whole number",
         "float": "a number",
-        "json": "JSON",
-        "config": "a JSON object with the keys that this engine knows",
+        "json": "JSON, as json.dumps writes it",
+        "config": "a JSON object, as json.dumps writes it, with the keys that this engine knows",
         "human_readable_int": "a whole number such as 16384 or 16k",
         "human_readable_int_or_auto": "a whole number such as 16384 or 16k, or auto",
         "nullable_kvs": "pairs such as image=4,video=1",

@@ -6,24 +6,34 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from lmi_constructs.container.tokens import is_token
 from lmi_constructs.facts.handler import aliases
+from lmi_constructs.findings import Finding, LmiError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MODEL_STORE: Final = "/opt/ml/model"
+_LONGEST_SHOWN: Final = 120
 _FOLDED = re.compile(r"[A-Z0-9_]+")
 # Two names that the server spells its own way, see ModelInfo.java.
 _SPELLED: Final = {"ENTRYPOINT": "entryPoint", "entrypoint": "entryPoint"}
 # Platform variables that beat the file (mid-2026 server): variable to option.
-_OVERRIDES: Final = {
+OVERRIDES: Final = {
     "SAGEMAKER_STARTUP_TIMEOUT": "model_loading_timeout",
     "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS": "predict_timeout",
 }
 
 
+@dataclass(frozen=True, slots=True)
 class Unknown:
-    """A value that is not known yet: an unresolved token or a parameter."""
+    """A value that is not known yet: an unresolved token or a parameter.
+
+    Attributes:
+        given: What was given, to be rendered again.
+    """
+
+    given: object = None
 
     def __repr__(self) -> str:
         """Return a short form."""
@@ -53,6 +63,10 @@ class Option:
         """The text, or `None` if it is not known."""
         return self.value if isinstance(self.value, str) else None
 
+    def __str__(self) -> str:
+        """Return the setting as it was written, cut if it is long."""
+        return f"{self.where}={shown(str(self.value))}"
+
 
 @dataclass(slots=True)
 class Properties:
@@ -62,6 +76,7 @@ class Properties:
         options: Settings with the `option.` prefix, by name.
         model: Other settings in serving.properties, by name, such as `batch_size`.
         environment: The environment after the entry script.
+        origins: Variables that the entry script filled, with the foreign name it took.
         shadowed: Environment variables that a different value in serving.properties beats, with
             the property that wins.
     """
@@ -69,12 +84,25 @@ class Properties:
     options: dict[str, Option] = field(default_factory=dict)
     model: dict[str, Value] = field(default_factory=dict)
     environment: dict[str, Value] = field(default_factory=dict)
+    origins: dict[str, str] = field(default_factory=dict)
     shadowed: dict[str, str] = field(default_factory=dict)
 
     def text(self, name: str, default: str | None = None) -> str | None:
         """Return the text of an option; `None` also if it is not known."""
         option = self.options.get(name)
         return default if option is None else option.text
+
+
+def given(value: Value) -> object:
+    """Return a value as it was given, also one that is not known yet."""
+    return value.given if isinstance(value, Unknown) else value
+
+
+def shown(text: str) -> str:
+    """Return a value for a message: a long one is cut, its length told."""
+    if len(text) <= _LONGEST_SHOWN:
+        return text
+    return f"{text[:_LONGEST_SHOWN]}... ({len(text)} characters)"
 
 
 def text_of(value: object) -> Value:
@@ -85,18 +113,20 @@ def text_of(value: object) -> Value:
     """
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int) or (isinstance(value, float) and value > -1e300):
-        return str(value)
-    if isinstance(value, str) and "${Token[" not in value:
-        return value
-    return UNKNOWN
+    if isinstance(value, str | int | float) and not is_token(value):
+        try:
+            return str(value)
+        except ValueError:  # a number with more digits than Python writes
+            return Unknown(value)
+    return Unknown(value)
 
 
 def merge(
     environment: Mapping[str, object], serving_properties: str | Mapping[str, object] | None = None
 ) -> Properties:
     """Merge settings in the server's order: the file first, then variables that are still unset."""
-    merged = Properties(environment=_after_entry_script(environment))
+    variables, origins = _after_entry_script(environment)
+    merged = Properties(environment=variables, origins=origins)
     for name, given in _file(serving_properties).items():
         value = text_of(given)
         if name.startswith("option."):
@@ -106,8 +136,8 @@ def merge(
             merged.model[name] = value
     for variable, value in merged.environment.items():
         if variable.startswith("OPTION_") and variable != "OPTION_" and value != "":
-            _put_if_absent(merged, option_name(variable), value, variable)
-    for variable, name in _OVERRIDES.items():
+            _put_if_absent(merged, option_name(variable), value, origins.get(variable, variable))
+    for variable, name in OVERRIDES.items():
         if variable in merged.environment:
             merged.options[name] = Option(name, merged.environment[variable], variable)
     _add_hub_settings(merged)
@@ -134,16 +164,20 @@ def _put_if_absent(merged: Properties, name: str, value: Value, variable: str) -
         merged.shadowed[variable] = name if name == "engine" else f"option.{name}"
 
 
-def _after_entry_script(environment: Mapping[str, object]) -> dict[str, Value]:
+def _after_entry_script(
+    environment: Mapping[str, object],
+) -> tuple[dict[str, Value], dict[str, str]]:
     """Apply the entry script: foreign names fill LMI names that are empty."""
     values = {name: text_of(value) for name, value in environment.items()}
+    origins: dict[str, str] = {}
     for alias in aliases():
         value = values.get(alias.name, "")
         if value != "" and values.get(alias.sets, "") == "":
             if alias.negated and isinstance(value, str):
                 value = "false" if value.lower() == "true" else "true"
             values[alias.sets] = value
-    return values
+            origins[alias.sets] = alias.name
+    return values, origins
 
 
 def _add_hub_settings(merged: Properties) -> None:
@@ -163,6 +197,19 @@ def _file(serving_properties: str | Mapping[str, object] | None) -> Mapping[str,
     if isinstance(serving_properties, str):
         import javaproperties
 
-        parsed: dict[str, str] = javaproperties.loads(serving_properties)
+        try:
+            parsed: dict[str, str] = javaproperties.loads(serving_properties)
+        except javaproperties.InvalidUEscapeError as error:
+            raise LmiError(_bad_escape(error.escape)) from None
         return parsed
     return serving_properties
+
+
+def _bad_escape(escape: str) -> Finding:
+    return Finding(
+        rule="LMI011",
+        message=f"serving.properties has the broken escape {escape}",
+        why="the server cannot read the file",
+        fix="write four hexadecimal digits after \\u, or double the backslash",
+        where="serving.properties",
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from lmi_constructs.container import values
 from lmi_constructs.container.front_end import UNKNOWN, Properties, Unknown
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _mode(
     if asked is not None:
         async_mode = UNKNOWN if asked.text is None else asked.text.lower() == "true"
     batch = properties.model.get("batch_size", "1")
-    if isinstance(batch, str) and batch.isdecimal() and int(batch) > 1:
+    if isinstance(batch, str) and values.counted(batch, 1) > 1:
         return "disable", async_mode
     option = properties.options.get("rolling_batch")
     value = "auto" if option is None else option.value

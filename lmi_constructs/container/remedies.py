@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.container.release import LmiContainer
+from lmi_constructs.container.tokens import is_token
 from lmi_constructs.facts.engine_arguments import engine_arguments
 from lmi_constructs.facts.handler import handler_behaviour
 
@@ -78,10 +79,10 @@ class Remedies:
         release = container or LmiContainer.default()
         settings, changes = self.settings, list[Change]()
         degree, sequences = settings.tensor_parallel_degree, _sequences(settings, release)
-        if isinstance(degree, int):
+        if isinstance(degree, int) and not is_token(degree):
             why = "weights and cache are spread over all GPUs of the instance"
             changes.append(Change("tensor_parallel_degree", degree, "max", why))
-        if sequences > _LEAST_SEQUENCES:
+        if not is_token(settings.max_rolling_batch_size) and sequences > _LEAST_SEQUENCES:
             half = max(_LEAST_SEQUENCES, sequences // 2)
             why = "fewer sequences in flight need less memory for activations and graphs"
             changes.append(Change("max_rolling_batch_size", sequences, half, why))
@@ -92,7 +93,7 @@ class Remedies:
                 why = "shorter sequences and steps need less cache and fewer activations"
                 changes.append(Change(field, tokens, half, why))
         memory = _memory(settings, release)
-        if memory > _LEAST_MEMORY:
+        if memory is not None and memory > _LEAST_MEMORY:
             lower = max(_LEAST_MEMORY, round(memory - 0.05, 2))
             why = "leaves room for what the engine does not count"
             changes.append(Change("gpu_memory_utilization", memory, lower, why))
@@ -100,7 +101,10 @@ class Remedies:
             why = "CUDA graphs are not kept; answers become slower"
             changes.append(Change("enforce_eager", settings.enforce_eager, True, why))
         note = "if the engine finds no memory for the cache at start, the model does not fit: take"
-        return self._remedy(changes, f"{note} more or larger GPUs, or a quantised checkpoint")
+        notes = [f"{note} more or larger GPUs, or a quantised checkpoint"]
+        if settings.max_model_len is None:
+            notes.append("max_model_len is not set, so the model's own context counts: set it")
+        return self._remedy(changes, *notes)
 
     def loading_timeout(self, container: LmiContainer | None = None) -> Remedy:
         """Give loading twice the time inside the container, up to one hour."""
@@ -109,7 +113,8 @@ class Remedies:
         seconds = before if isinstance(before, int) else _IMAGE_LOADING_SECONDS
         after = min(_MOST_LOADING_SECONDS, 2 * seconds)
         why = "seconds that the server waits for the model"
-        changes = [Change("model_loading_timeout", before, after, why)] if after > seconds else []
+        raised = after > seconds and not is_token(before)
+        changes = [Change("model_loading_timeout", before, after, why)] if raised else []
         return self._remedy(
             changes,
             "the endpoint's container_startup_health_check_timeout must be at least as long (60 to"
@@ -127,25 +132,29 @@ class Remedies:
         release = container or LmiContainer.default()
         settings, changes = self.settings, list[Change]()
         behaviour = handler_behaviour(release.release.lmi or 0)
-        if behaviour and (settings.async_mode is False or settings.rolling_batch == "vllm"):
-            why = "the asynchronous handler replaces the slower rolling batch"
+        older = (
+            settings.rolling_batch in ("vllm", "lmi-dist", "disable") and not settings.async_mode
+        )
+        if behaviour and (settings.async_mode is False or older):
+            why = "the asynchronous handler replaces the slower one"
             changes.append(Change("rolling_batch", settings.rolling_batch, None, why))
             changes.append(Change("async_mode", settings.async_mode, True, why))
-        sequences = _sequences(settings, release)
-        if sequences < _MOST_SEQUENCES:
+        sequences, tokens = _sequences(settings, release), settings.max_num_batched_tokens
+        most = min(_MOST_SEQUENCES, tokens) if isinstance(tokens, int) else _MOST_SEQUENCES
+        if not is_token(settings.max_rolling_batch_size) and sequences < most:
             why = "requests wait less for a place; this takes memory"
-            more = min(_MOST_SEQUENCES, 2 * sequences)
+            more = min(most, 2 * sequences)
             changes.append(Change("max_rolling_batch_size", sequences, more, why))
         if settings.enforce_eager is True:
             changes.append(Change("enforce_eager", True, None, "CUDA graphs speed up decoding"))
-        if settings.enable_prefix_caching is not True:
+        if settings.enable_prefix_caching in (None, False):
             before, why = settings.enable_prefix_caching, "equal beginnings are computed once"
             changes.append(Change("enable_prefix_caching", before, True, why))
         if settings.enable_chunked_prefill is False:
             why = "long prompts do not stop the others"
             changes.append(Change("enable_chunked_prefill", False, None, why))
         memory = _memory(settings, release)
-        if memory < _MOST_MEMORY:
+        if memory is not None and memory < _MOST_MEMORY:
             more_memory = min(_MOST_MEMORY, round(memory + 0.03, 2))
             why = "more cache for sequences at the same time"
             changes.append(Change("gpu_memory_utilization", memory, more_memory, why))
@@ -185,6 +194,7 @@ class Remedies:
         )
 
     def _remedy(self, changes: list[Change], *notes: str) -> Remedy:
+        changes = [change for change in changes if change.before != change.after]
         changed = self.settings.replace(**{change.field: change.after for change in changes})
         return Remedy(changed, tuple(changes), notes)
 
@@ -198,8 +208,10 @@ def _sequences(settings: LmiSettings, container: LmiContainer) -> int:
     return 256 if legacy or behaviour is None else 32
 
 
-def _memory(settings: LmiSettings, container: LmiContainer) -> float:
-    """Return the engine's share of the memory, with the engine's own default."""
+def _memory(settings: LmiSettings, container: LmiContainer) -> float | None:
+    """Return the engine's share of the memory, with the engine's default; `None` for a token."""
+    if is_token(settings.gpu_memory_utilization):
+        return None
     if isinstance(settings.gpu_memory_utilization, float | int):
         return settings.gpu_memory_utilization
     table = engine_arguments(container.release.engine_version or "") or {}

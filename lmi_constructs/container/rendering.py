@@ -8,14 +8,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.container import values
-from lmi_constructs.container.front_end import merge
+from lmi_constructs.container.front_end import OVERRIDES, Option, Value, given, merge
 from lmi_constructs.container.recommender import ASYNC_HANDLER
-from lmi_constructs.container.tokens import is_token
+from lmi_constructs.container.tokens import holds_number_token, is_token
 from lmi_constructs.container.verdict import verdict
 from lmi_constructs.facts.engine_arguments import EngineArgument, engine_arguments
 from lmi_constructs.facts.handler import aliases, handler_behaviour
 from lmi_constructs.facts.options import option
-from lmi_constructs.findings import Finding, LmiError
+from lmi_constructs.findings import Finding, raise_errors
 
 if TYPE_CHECKING:
     from lmi_constructs.container.release import LmiContainer
@@ -41,6 +41,8 @@ FIELD_OF_OPTION: Final = {
     "guided_decoding_backend": "structured_outputs_backend",
     "entrypoint": "entry_point",
 }
+# Keys of a serving.properties that belong to the server, not to the handler.
+_OF_THE_SERVER: Final = {"engine", "batch_size", "max_batch_delay", "max_idle_time"}
 _READERS: Final[dict[str, Callable[[str], Any]]] = {
     "true": lambda _text: True,
     "false": lambda _text: False,
@@ -61,6 +63,8 @@ def environment(
     rendered: dict[str, str] = {}
     warnings: list[Finding] = []
     for field, name, value in _settings(settings, container):
+        if holds_number_token(value):
+            continue  # `check` tells it; the constructs give texts in their place
         variable = _VARIABLES.get(field, f"OPTION_{name.upper()}")
         reason = _dropped(name, value, table.get(name), container)
         if reason is None:
@@ -78,9 +82,10 @@ def environment(
 def check(settings: LmiSettings, container: LmiContainer, gpus: int | None) -> tuple[Finding, ...]:
     """Return everything that is wrong with settings on a release, errors first."""
     _, warnings = environment(settings, container)
+    numbers = (f for f, _, value in _settings(settings, container) if holds_number_token(value))
     variables, _ = environment(settings, container, everything=True)
     told = {warning.where for warning in warnings}
-    found = list(warnings)
+    found = [*warnings, *map(_number_token, numbers)]
     for finding in verdict(variables, container, gpus).findings:
         place = field_of(finding.where or "")
         name = (finding.where or "").removeprefix("OPTION_").lower()
@@ -122,11 +127,20 @@ def parsed(variables: Mapping[str, object], file: str | None) -> dict[str, Any]:
 
     merged = merge({k: v for k, v in variables.items() if k not in _MODEL}, file)
     found: dict[str, Any] = {"engine_args": {}, "environment": {}}
+    problems = list(_unreadable(merged.model))
+    kept = {
+        alias.name for alias in aliases() if alias.negated and is_token(variables.get(alias.name))
+    }
+    read = {*OVERRIDES, *(alias.name for alias in aliases())}
+    sources: dict[str, Option] = {}
     for name, item in merged.options.items():
-        value = variables.get(item.where) if item.text is None else item.text
+        value = given(item.value)
         field = FIELD_OF_OPTION.get(name, name)
-        if name == "model_id" or name in _MODE:
+        if name == "model_id" or name in _MODE or item.where in kept:
             continue
+        other = sources.setdefault(field, item)
+        if other.value != item.value:
+            problems.append(_two_values(other, item))
         if name == "structured_outputs_config" and isinstance(value, str):
             _read_structured_outputs(value, found)
         elif field in LmiSettings.model_fields:
@@ -137,14 +151,41 @@ def parsed(variables: Mapping[str, object], file: str | None) -> dict[str, Any]:
     for variable, value in merged.environment.items():
         field_name = next((f for f, v in _VARIABLES.items() if v == variable), None)
         if field_name and field_name != "entry_point":
-            found.setdefault(field_name, _read(value, field_name))
-        elif not variable.startswith("OPTION_") and variable not in {a.name for a in aliases()}:
-            found["environment"][variable] = (
-                value if isinstance(value, str) else variables[variable]
-            )
+            if value != "":
+                found.setdefault(field_name, _read(given(value), field_name))
+        elif variable in kept or not (variable.startswith("OPTION_") or variable in read):
+            found["environment"][variable] = given(value)
     if "job_queue_size" in merged.model:
-        found["job_queue_size"] = merged.model["job_queue_size"]
+        found["job_queue_size"] = given(merged.model["job_queue_size"])
+    raise_errors(problems)
     return found
+
+
+def _unreadable(model: Mapping[str, Value]) -> Iterator[Finding]:
+    """Refuse keys of a file that no field can hold: losing them would change what it means."""
+    for name, value in model.items():
+        if name == "job_queue_size" or (name == "engine" and value == "Python"):
+            continue
+        plain = name.removeprefix("OPTION_").lower()
+        yield Finding(
+            rule="LMI010",
+            message=f"{Option(name, value, name)} is no setting that LmiSettings has",
+            why="it would be lost on the way",
+            fix=f"write option.{plain}"
+            if option(plain) and name not in _OF_THE_SERVER
+            else "remove it, or keep the file beside the model as it is",
+            where=name,
+        )
+
+
+def _two_values(one: Option, other: Option) -> Finding:
+    return Finding(
+        rule="LMI010",
+        message=f"{one} and {other} set one field to two values",
+        why="only one of them can be meant",
+        fix=f"remove {one.where} or {other.where}",
+        where=other.where,
+    )
 
 
 def field_of(variable: str) -> str | None:
@@ -154,6 +195,8 @@ def field_of(variable: str) -> str | None:
     for field, name in _VARIABLES.items():
         if variable in (name, f"OPTION_{field.upper()}", f"option.{field}"):
             return field
+    if variable in OVERRIDES:
+        return OVERRIDES[variable]
     if not variable.startswith("OPTION_"):
         return variable if variable in LmiSettings.model_fields else None
     name = variable.removeprefix("OPTION_").lower()
@@ -179,18 +222,17 @@ def text(value: object, argument: EngineArgument | None = None) -> str:
         return ",".join(f"{key}={item}" for key, item in value.items())
     if isinstance(value, Mapping | list | tuple):
         return json.dumps(value)
-    if isinstance(value, float) and is_token(value):
-        raise LmiError(_number_token(value))
-    return f"{value:g}" if isinstance(value, float) and value.is_integer() else str(value)
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def _number_token(value: float) -> Finding:
+def _number_token(field: str) -> Finding:
     return Finding(
         rule="LMI010",
-        message=f"{value!r} is a number token, which has no text form outside the CDK",
+        message=f"{field} holds a number token, which has no text form outside the CDK",
         why="the variable would hold the encoded token instead of its value",
-        fix="give the token as text: cdk.Tokenization.stringify_number(value)",
-        where="settings",
+        fix="give it to a construct, which renders it, or as text:"
+        " cdk.Tokenization.stringify_number(value)",
+        where=f"settings.{field}",
     )
 
 
@@ -214,7 +256,7 @@ def _settings(settings: LmiSettings, container: LmiContainer) -> Iterator[tuple[
 def _mode(settings: LmiSettings, container: LmiContainer) -> dict[str, str]:
     """Reach the asked mode in the release's own way."""
     behaviour = handler_behaviour(container.release.lmi or 0)
-    if settings.rolling_batch is not None:
+    if settings.rolling_batch is not None and not (settings.async_mode and behaviour):
         chosen = {"OPTION_ROLLING_BATCH": settings.rolling_batch}
         if settings.async_mode is not None:
             chosen["OPTION_ASYNC_MODE"] = text(settings.async_mode)
@@ -262,14 +304,16 @@ def _warning(where: str, name: str, reason: str) -> Finding:
 
 
 def _read(value: object, name: str) -> object:
-    if not isinstance(value, str) or is_token(value):
+    from lmi_constructs.container.settings import TEXT_FIELDS
+
+    if not isinstance(value, str) or is_token(value) or name in TEXT_FIELDS:
         return value
     if value.lower() in _READERS:
         return _READERS[value.lower()](value)
     if name in ("speculative_config", "limit_mm_per_prompt", "hf_overrides", "compilation_config"):
         pairs = name == "limit_mm_per_prompt" and not value.lstrip().startswith("{")
         try:
-            return values.counts(value) if pairs else json.loads(value)
+            return values.counts(value) if pairs else values.json_value(value)
         except ValueError:
             return value  # the field refuses it, and says so
     return value
@@ -277,7 +321,7 @@ def _read(value: object, name: str) -> object:
 
 def _read_structured_outputs(value: str, found: dict[str, Any]) -> None:
     try:
-        config = json.loads(value)
+        config = value if is_token(value) else values.json_value(value)
     except ValueError:
         config = value
     if isinstance(config, dict) and set(config) == {"backend"}:
@@ -288,12 +332,15 @@ def _read_structured_outputs(value: str, found: dict[str, Any]) -> None:
 
 def _read_mode(options: Mapping[str, Any]) -> dict[str, Any]:
     """Read the mode: the release's three variables for asynchronous mode are one setting."""
-    rolling_batch = options["rolling_batch"].text if "rolling_batch" in options else None
-    entry_point = options["entryPoint"].text if "entryPoint" in options else None
-    asynchronous = options["async_mode"].text if "async_mode" in options else None
+    rolling_batch, entry_point, asynchronous = (
+        given(options[name].value) if name in options else None
+        for name in ("rolling_batch", "entryPoint", "async_mode")
+    )
     found: dict[str, Any] = {}
-    if asynchronous is not None:
+    if isinstance(asynchronous, str) and not is_token(asynchronous):
         found["async_mode"] = asynchronous.lower() == "true"
+    elif asynchronous is not None:
+        found["async_mode"] = asynchronous  # the field says that a token cannot stand for it
     if rolling_batch is not None and not (
         rolling_batch == "disable" and found.get("async_mode") is True
     ):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import (
@@ -17,12 +19,15 @@ from pydantic import (
 )
 
 from lmi_constructs.container import rendering
+from lmi_constructs.container.front_end import shown
 from lmi_constructs.container.release import LmiContainer
 from lmi_constructs.container.tokens import is_token
 from lmi_constructs.facts.options import option
 from lmi_constructs.findings import Finding, LmiError, raise_errors
 
 if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
     from lmi_constructs.container.remedies import Remedies
 
 
@@ -31,21 +36,38 @@ def _token_or(value: Any, check: Callable[[Any], Any]) -> Any:
     return value if is_token(value) else check(value)
 
 
+def _number_or(value: Any, check: Callable[[Any], Any]) -> Any:
+    """Let tokens pass, and refuse a boolean, which Python takes for 1 or 0."""
+    if isinstance(value, bool):
+        raise ValueError("a number is needed, not a boolean")
+    return _token_or(value, check)
+
+
+def _json(value: Any) -> Any:
+    """Refuse what JSON cannot say, which could not be rendered either."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"cannot be written as JSON ({error})") from None
+    return value
+
+
 def _number_of_tokens(value: Any, check: Callable[[Any], Any]) -> Any:
     """Read `16k` and `16K` as the engine does."""
     if isinstance(value, str) and not is_token(value) and value != "auto":
         value = rendering.readable(value)
-    return _token_or(value, check)
+    return _number_or(value, check)
 
 
 _Or = WrapValidator(_token_or)
+_Number = WrapValidator(_number_or)
 Flag = Annotated[bool, _Or]
-Count = Annotated[int, Field(ge=1), _Or]
-WholeNumber = Annotated[int, Field(ge=0), _Or]
-Fraction = Annotated[float, Field(gt=0, le=1), _Or]
-Gibibytes = Annotated[float, Field(ge=0), _Or]
+Count = Annotated[int, Field(ge=1), _Number]
+WholeNumber = Annotated[int, Field(ge=0), _Number]
+Fraction = Annotated[float, Field(gt=0, le=1), _Number]
+Gibibytes = Annotated[float, Field(ge=0, allow_inf_nan=False), _Number]
 Text = Annotated[str, Field(min_length=1)]
-JsonObject = Annotated[Mapping[str, Any], AfterValidator(dict)]
+JsonObject = Annotated[Mapping[str, Any], AfterValidator(dict), AfterValidator(_json), _Or]
 
 
 class LmiSettings(BaseModel):
@@ -146,7 +168,7 @@ class LmiSettings(BaseModel):
     enforce_eager: Flag | None = None
     enable_prefix_caching: Flag | None = None
     enable_chunked_prefill: Flag | None = None
-    scheduling_policy: Literal["fcfs", "priority"] | None = None
+    scheduling_policy: Annotated[Literal["fcfs", "priority"], _Or] | None = None
     dtype: Annotated[Literal["auto", "fp16", "bf16", "fp32"], _Or] | None = None
     quantize: Text | None = None
     load_in_4bit: Flag | None = None
@@ -157,7 +179,7 @@ class LmiSettings(BaseModel):
     task: Text | None = None
     served_model_name: Text | None = None
     seed: WholeNumber | None = None
-    max_logprobs: Annotated[int, Field(ge=-1), _Or] | None = None
+    max_logprobs: Annotated[int, Field(ge=-1), _Number] | None = None
     disable_custom_all_reduce: Flag | None = None
     disable_sliding_window: Flag | None = None
     disable_log_stats: Flag | None = None
@@ -186,7 +208,9 @@ class LmiSettings(BaseModel):
     predict_timeout: Count | None = None
     fail_fast: Flag | None = None
     job_queue_size: Count | None = None
-    engine_args: Annotated[Mapping[str, Any], AfterValidator(dict)] = Field(default_factory=dict)
+    engine_args: Annotated[Mapping[str, Any], AfterValidator(dict), AfterValidator(_json)] = Field(
+        default_factory=dict
+    )
     environment: Annotated[Mapping[str, str], AfterValidator(dict)] = Field(default_factory=dict)
 
     if not TYPE_CHECKING:  # keeps the typed signature that the fields give
@@ -200,21 +224,7 @@ class LmiSettings(BaseModel):
 
     @model_validator(mode="after")
     def _check_relations(self) -> LmiSettings:
-        if self.async_mode and self.rolling_batch not in (None, "auto", "disable"):
-            raise ValueError(
-                f"async_mode=True and rolling_batch={self.rolling_batch!r} exclude each other;"
-                " remove rolling_batch"
-            )
-        for name in self.engine_args:
-            if name in type(self).model_fields:
-                raise ValueError(f"engine_args names {name!r}, which is a typed field")
-            if name in rendering.FIELD_OF_OPTION:
-                typed = rendering.FIELD_OF_OPTION[name]
-                raise ValueError(f"engine_args names {name!r}; use the typed field {typed}")
-        for variable in self.environment:
-            field = rendering.field_of(variable)
-            if field is not None:
-                raise ValueError(f"environment names {variable!r}; use {field} instead")
+        raise_errors(_clashes(self))
         return self
 
     @classmethod
@@ -312,40 +322,117 @@ class LmiSettings(BaseModel):
     __str__ = __repr__
 
 
+TEXT_FIELDS: Final = frozenset(
+    name for name, field in LmiSettings.model_fields.items() if field.annotation == Text | None
+)
+
+
+def _clashes(settings: LmiSettings) -> Iterator[Finding]:
+    """Find what is set twice, or in a place where it does not belong."""
+    if settings.async_mode and settings.rolling_batch not in (None, "auto", "disable"):
+        yield _refused(
+            "settings.rolling_batch",
+            f"async_mode=True and rolling_batch={settings.rolling_batch!r} exclude each other",
+            "remove rolling_batch",
+        )
+    for name, value in settings.engine_args.items():
+        where = f"settings.engine_args[{name!r}]"
+        plain = name.strip().replace("-", "_").lower()
+        plain = plain.removeprefix("option.").removeprefix("option_")
+        field = rendering.FIELD_OF_OPTION.get(plain, plain)
+        if field in LmiSettings.model_fields:
+            yield _refused(where, f"engine_args names {name!r}, a typed field", f"use {field}=")
+        elif plain == "model_id":
+            yield _refused(where, "engine_args names the model", _MODEL_HINT)
+        elif plain != name or not _ENGINE_NAME.fullmatch(name):
+            yield _refused(
+                where,
+                f"{name!r} is not the name of an engine argument, which has small letters and _",
+                f"write {plain!r}" if _ENGINE_NAME.fullmatch(plain) else "correct the name",
+            )
+        elif value is None:
+            yield _refused(where, f"engine_args[{name!r}] is None", "leave it out")
+    if settings.structured_outputs_backend and "structured_outputs_config" in settings.engine_args:
+        yield _refused(
+            "settings.structured_outputs_backend",
+            "structured_outputs_backend and engine_args['structured_outputs_config'] are both set",
+            "put the backend into the object, or remove the object",
+        )
+    for variable in settings.environment:
+        field_name = rendering.field_of(variable)
+        if field_name is not None:
+            yield _refused(
+                f"settings.environment[{variable!r}]",
+                f"environment names {variable!r}, which a typed field sets",
+                f"use {field_name}= instead",
+            )
+
+
+_ENGINE_NAME: Final = re.compile(r"[a-z0-9_]+")
+_MODEL_HINT: Final = "give it with the model data, which says where the model is"
 _HINTS: Final = {
-    "dtype": "use quantize='fp8' to quantise while loading, or set nothing for a checkpoint that is"
-    " already quantised; long names such as bfloat16 are refused",
+    "dtype": "use auto, fp16, bf16 or fp32: long names such as bfloat16 are refused, and"
+    " quantize='fp8' quantises while loading (a quantised checkpoint needs no setting)",
+    "max_model_len": "give a number of tokens such as 16384 or '16k', or 'auto' (v19 and later)",
+    "environment": "give texts, such as {'NCCL_DEBUG': 'INFO'}",
+    "engine_args": "give a dictionary of argument names and values that JSON can say",
+    "async_mode": "give True or False: it decides what is rendered, so no token can stand for it",
     "gpu_memory_utilization": "give a share of the memory, such as 0.9",
     "tensor_parallel_degree": "give a number of GPUs, or 'max' in lower case",
 }
 
 
 def _findings(error: ValidationError) -> list[Finding]:
-    found: dict[str, Finding] = {}
+    found: list[Finding] = []
+    wrong: dict[str, list[ErrorDetails]] = {}
     for problem in error.errors():
+        cause = problem.get("ctx", {}).get("error")
         name = str(problem["loc"][0]) if problem["loc"] else ""
-        unknown = problem["type"] == "extra_forbidden"
-        found.setdefault(name, _unknown(name) if unknown else _wrong(name, problem))
-    return list(found.values())
+        if isinstance(cause, LmiError):
+            found += cause.findings
+        elif problem["type"] == "extra_forbidden":
+            found.append(_unknown(name))
+        else:
+            wrong.setdefault(name, []).append(problem)
+    return found + [_wrong(name, problems) for name, problems in wrong.items()]
 
 
-def _wrong(name: str, problem: Mapping[str, Any]) -> Finding:
-    message = problem["msg"].removeprefix("Value error, ")
+def _wrong(name: str, problems: list[ErrorDetails]) -> Finding:
+    """Say what is wrong with a field; a field of several kinds has a problem for each."""
+    said = dict.fromkeys(problem["msg"].removeprefix("Value error, ") for problem in problems)
+    hint = _HINTS.get(name)
+    if hint is None and all(
+        problem["type"].startswith(("dict", "mapping")) for problem in problems
+    ):
+        hint = "give a dictionary, or a token made by Stack.to_json_string"
+    return _refused(
+        f"settings.{name}",
+        f"{name} is {shown(repr(problems[0]['input']))}: {' / '.join(said)}",
+        hint or f"see the description of {name} in LmiSettings",
+    )
+
+
+def _refused(where: str, message: str, fix: str) -> Finding:
     return Finding(
         rule="LMI010",
-        message=f"{name} is {problem['input']!r}: {message}" if name else message,
+        message=message,
         why="the container would refuse it or do something else than it says",
-        fix=_HINTS.get(name, f"see the description of {name} in LmiSettings")
-        if name
-        else "change one of them",
-        where=f"settings.{name}" if name else "settings",
+        fix=fix,
+        where=where,
     )
 
 
 def _unknown(name: str) -> Finding:
     """Say where an unknown field went, or which field has nearly the same name."""
-    if name in rendering.FIELD_OF_OPTION:
-        hint = f"use the field {rendering.FIELD_OF_OPTION[name]}"
+    if name.upper().removeprefix("OPTION_") in (
+        "HF_MODEL_ID",
+        "HF_TOKEN",
+        "HF_REVISION",
+        "MODEL_ID",
+    ):
+        hint = _MODEL_HINT
+    elif field := rendering.FIELD_OF_OPTION.get(name) or rendering.field_of(name.upper()):
+        hint = f"use the field {field}"
     elif (fact := option(name)) and fact.replacement:
         hint = f"use {fact.replacement}"
     elif close := difflib.get_close_matches(name, LmiSettings.model_fields, 1, 0.75):

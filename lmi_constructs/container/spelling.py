@@ -6,17 +6,24 @@ import difflib
 import re
 from typing import TYPE_CHECKING, Final
 
-from lmi_constructs.container.front_end import Unknown, option_name, text_of
+from lmi_constructs.container.front_end import Unknown, option_name, shown, text_of
+from lmi_constructs.facts import options as facts
 from lmi_constructs.findings import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+
+    from lmi_constructs.container.front_end import Properties
 
 MAX_ENTRIES: Final = 100
 MAX_VALUE_BYTES: Final = 1024
 MAX_NAME_BYTES: Final = 1024
 MAX_TOTAL_BYTES: Final = 32 * 1024
 _LIMITS_SOURCE: Final = "botocore sagemaker 2017-07-24: ContainerDefinition$Environment"
+_SHORTEN: Final = (
+    "move long values into serving.properties beside the model, and drop what is not needed"
+)
+_PLACEHOLDER: Final = re.compile(r"<[^<>]+>")
 _NAME: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 _TOKEN_NAMES: Final = {
     "HF_API_TOKEN",
@@ -39,10 +46,14 @@ def limit_findings(environment: Mapping[str, object]) -> Iterator[Finding]:
         yield _limit(None, f"the environment has {len(environment)} entries, {MAX_ENTRIES} fit")
     for name, given in environment.items():
         value = text_of(given)
-        length = 0 if isinstance(value, Unknown) else len(value.encode())
-        total += len(name.encode()) + length
-        if not _NAME.fullmatch(name) or len(name.encode()) > MAX_NAME_BYTES:
-            yield _limit(name, f"{name!r} is not a legal variable name (letters, digits, _)")
+        length = 0 if isinstance(value, Unknown) else _bytes(value)
+        total += _bytes(name) + length
+        if not _NAME.fullmatch(name) or _bytes(name) > MAX_NAME_BYTES:
+            yield _limit(
+                name,
+                f"{shown(name)!r} is not a legal variable name",
+                "use letters, digits and _, no digit first, up to 1024 bytes",
+            )
         if length > MAX_VALUE_BYTES:
             yield _limit(name, f"the value of {name} has {length} bytes, {MAX_VALUE_BYTES} fit")
     if total > MAX_TOTAL_BYTES:
@@ -76,7 +87,9 @@ def spelling_findings(
                 f"{name} has quotes around its value, which become part of it",
                 "remove them (json.dumps only objects and lists, not texts)",
             )
-    if environment.get("HF_MODEL_ID") and environment.get("OPTION_MODEL_ID"):
+        yield from _placeholder(name, value)
+    hub, option_id = environment.get("HF_MODEL_ID"), environment.get("OPTION_MODEL_ID")
+    if hub and option_id and hub != option_id:
         yield _warning(
             "LMI009",
             "OPTION_MODEL_ID",
@@ -93,30 +106,65 @@ def spelling_findings(
         )
 
 
+def file_findings(properties: Properties, known: frozenset[str]) -> Iterator[Finding]:
+    """Warn about names in a serving.properties that the container does not understand (LMI007)."""
+    for option in properties.options.values():
+        if option.where.startswith("option."):
+            yield from _misspelt(option.where, option.name, known, "option.{}".format)
+            yield from _placeholder(option.where, option.value)
+    for name in properties.model:
+        folded = name.removeprefix("OPTION_").lower()
+        if folded in known and (folded not in _UNPREFIXED or name != folded):
+            yield _warning(
+                "LMI007",
+                name,
+                f"{name} lacks the prefix option., so the container does not read it",
+                f"write option.{folded}",
+            )
+
+
+def _placeholder(name: str, value: object) -> Iterator[Finding]:
+    if isinstance(value, str) and _PLACEHOLDER.fullmatch(value):
+        yield _warning(
+            "LMI008", name, f"{name}={value} is a placeholder", "put the value in its place"
+        )
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
 def _option(name: str, known: frozenset[str]) -> Iterator[Finding]:
-    option = option_name(name)
-    if option in known:
+    yield from _misspelt(name, option_name(name), known, lambda option: f"OPTION_{option.upper()}")
+
+
+def _misspelt(
+    where: str, option: str, known: frozenset[str], spelled: Callable[[str], str]
+) -> Iterator[Finding]:
+    if option in known or option == "entryPoint":
         return
     if option.lower() in known:
         yield _warning(
             "LMI007",
-            name,
-            f"{name} keeps its mixed case and is then not known as an option",
-            f"write OPTION_{option.upper()}",
+            where,
+            f"{where} keeps its mixed case and is then not known as an option",
+            f"write {spelled(option.lower())}",
         )
-        return
-    close = difflib.get_close_matches(option, known, 1, 0.85)
-    if close:
+    elif close := difflib.get_close_matches(option, known, 1, 0.85):
         yield _warning(
             "LMI007",
-            name,
-            f"{name} is not an option of any release",
-            f"did you mean OPTION_{close[0].upper()}?",
+            where,
+            f"{where} is not an option of any release",
+            f"did you mean {spelled(close[0])}?",
         )
 
 
 def _other(name: str, known: frozenset[str]) -> Iterator[Finding]:
     option = name.lower().removeprefix("vllm_").replace("-", "_")
+    option = option.removeprefix("option.").removeprefix("option_")
+    fact = facts.option(option)
+    if fact is not None and fact.fate.startswith("never an option"):
+        return
     if name in _TOKEN_NAMES:
         yield _warning(
             "LMI007", name, f"{name} is not read for gated models in every library", "use HF_TOKEN"
@@ -178,12 +226,12 @@ def _warning(rule: str, where: str, message: str, fix: str) -> Finding:
     )
 
 
-def _limit(where: str | None, message: str) -> Finding:
+def _limit(where: str | None, message: str, fix: str = _SHORTEN) -> Finding:
     return Finding(
         rule="LMI005",
         message=message,
         why="CreateModel refuses the environment",
-        fix="move long values into serving.properties beside the model, and drop what is not needed",
+        fix=fix,
         where=where or "environment",
         source=_LIMITS_SOURCE,
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from lmi_constructs.container import engine
+from lmi_constructs.container import engine, values
 from lmi_constructs.container.arguments import Arguments, Stage, uses_async_handler
-from lmi_constructs.container.front_end import MODEL_STORE, Properties, Unknown
+from lmi_constructs.container.front_end import MODEL_STORE, Properties, Unknown, shown
 from lmi_constructs.facts.engine_arguments import registered
 from lmi_constructs.findings import Finding
 
@@ -41,14 +41,18 @@ _OLD_LIMITS: Final[dict[str, tuple[Callable[[float], bool], str]]] = {
 def start_findings(
     stage: Stage, arguments: Arguments, *, gpus: int | None, model_mounted: bool | None
 ) -> list[Finding]:
-    """Return what ends the start of the model, or keeps it from answering."""
+    """Return what ends the start of the model, or keeps it from answering.
+
+    What the first stage has refused already is not told twice.
+    """
     found = list(startup_models(stage.properties, model_mounted=model_mounted))
     found += _degrees(stage, arguments, gpus)
     if stage.recommended.serves_with_vllm:
         found += _limits(stage, arguments.effective)
         found += _relations(stage, arguments.effective)
         found += _names(stage, arguments.effective)
-    return found
+    refused = {error.where for error in arguments.errors}
+    return [finding for finding in found if finding.where not in refused]
 
 
 def failure(where: str, message: str, fix: str, source: str, *, rule: str = "LMI004") -> Finding:
@@ -57,30 +61,84 @@ def failure(where: str, message: str, fix: str, source: str, *, rule: str = "LMI
 
 
 def startup_models(properties: Properties, *, model_mounted: bool | None) -> Iterator[Finding]:
-    """Check which models the server would register: it needs exactly one that can load."""
+    """Check which models the server would register: it needs exactly one that can load.
+
+    `SERVING_LOAD_MODELS` says which (by default what is mounted); `HF_MODEL_ID` adds one to them.
+    """
     listed = properties.environment.get("SERVING_LOAD_MODELS", "")
-    if isinstance(listed, str) and listed not in ("", "ALL", "NONE"):
-        for entry in re.split(r"[,\s]+", listed.strip()):
-            yield from _load_entry(entry)
     hub = properties.environment.get("HF_MODEL_ID", "")
-    remote = isinstance(hub, str) and hub != "" and not hub.startswith("/")
-    if remote and model_mounted:
+    if isinstance(listed, Unknown):
+        return
+    entries = _entries(listed)
+    for entry in entries:
+        yield from _load_entry(entry)
+    if isinstance(hub, Unknown):
+        return
+    mounted = False if listed.upper() == "NONE" else model_mounted
+    if (hub == MODEL_STORE or hub.startswith(f"{MODEL_STORE}/")) and model_mounted is False:
         yield failure(
             "HF_MODEL_ID",
-            f"HF_MODEL_ID={hub} registers a second model beside the one in {MODEL_STORE}; then"
-            " every request without a model name is answered with 400",
-            f"remove HF_MODEL_ID, or set it to {MODEL_STORE}, or remove the model data",
+            f"HF_MODEL_ID={hub} names the place of mounted model data, but none is mounted",
+            "give the model data, or set HF_MODEL_ID to the hub id or s3:// prefix",
             _STORE_SOURCE,
             rule="LMI009",
         )
-    if hub == "" and model_mounted is False and listed in ("", "ALL", "NONE"):
+    elif hub and not hub.startswith("/") and (mounted or entries):
+        others = f"those in SERVING_LOAD_MODELS={shown(listed)}" if entries else MODEL_STORE
+        yield failure(
+            "HF_MODEL_ID",
+            f"HF_MODEL_ID={shown(hub)} registers a second model beside {others}; then every request"
+            " without a model name is answered with 400",
+            "remove SERVING_LOAD_MODELS, or HF_MODEL_ID"
+            if entries
+            else f"remove HF_MODEL_ID, or set it to {MODEL_STORE}, or remove the model data",
+            _STORE_SOURCE,
+            rule="LMI009",
+        )
+    elif not hub and mounted is False and not entries:
         yield failure(
             "OPTION_MODEL_ID" if "model_id" in properties.options else "HF_MODEL_ID",
-            "no model is registered: there is no model data and HF_MODEL_ID is not set"
+            "no model is registered: there is no model data to load and HF_MODEL_ID is not set"
             " (OPTION_MODEL_ID alone registers none)",
-            "set HF_MODEL_ID to the hub id or s3:// prefix, or give the model data",
+            "set HF_MODEL_ID to the hub id or s3:// prefix, or give the model data"
+            + (" and remove SERVING_LOAD_MODELS=NONE" if listed else ""),
             _STORE_SOURCE,
         )
+
+
+def model_notes(properties: Properties, model_mounted: bool | None) -> Iterator[Finding]:
+    """Warn about models that requests may not reach, where it depends on more than is known."""
+    listed = properties.environment.get("SERVING_LOAD_MODELS", "")
+    if isinstance(listed, str) and len(_entries(listed)) > 1:
+        yield Finding(
+            rule="LMI009",
+            message=f"SERVING_LOAD_MODELS={shown(listed)} registers several models",
+            why="every request without a model name is then answered with 400",
+            fix="list one model, or send the name of a model with each request",
+            severity="warning",
+            where="SERVING_LOAD_MODELS",
+            source=_STORE_SOURCE,
+        )
+    option_id = properties.options.get("model_id")
+    named = properties.environment.get("HF_MODEL_ID", "") != ""
+    from_file = option_id is not None and option_id.where.startswith("option.")
+    if option_id is None or from_file or named or model_mounted is not None:
+        return
+    yield Finding(
+        rule="LMI009",
+        message=f"{option_id.where} registers no model by itself: it only changes one that is"
+        f" mounted at {MODEL_STORE}",
+        why="without model data the server starts with no model, and every request fails",
+        fix="write HF_MODEL_ID instead, unless model data with a serving.properties is mounted",
+        severity="warning",
+        where=option_id.where,
+        source=_STORE_SOURCE,
+    )
+
+
+def _entries(listed: str) -> list[str]:
+    """Return the models that SERVING_LOAD_MODELS names one by one."""
+    return [] if listed.upper() in ("ALL", "NONE") else re.findall(r"[^,\s]+", listed)
 
 
 def _load_entry(entry: str) -> Iterator[Finding]:
@@ -91,7 +149,7 @@ def _load_entry(entry: str) -> Iterator[Finding]:
     if len(parts) > 2 and parts[2] and parts[2] not in _DJL_ENGINES:
         yield failure(
             "SERVING_LOAD_MODELS",
-            f"SERVING_LOAD_MODELS={entry} names the engine {parts[2]!r}, which DJL Serving does not"
+            f"SERVING_LOAD_MODELS={shown(entry)} names the engine {shown(parts[2])!r}, which DJL Serving does not"
             " have",
             f"remove SERVING_LOAD_MODELS: the image loads {MODEL_STORE} by itself (the engine slot"
             " takes Python, not the name of an inference library)",
@@ -103,7 +161,7 @@ def _degrees(stage: Stage, arguments: Arguments, gpus: int | None) -> Iterator[F
     degree = arguments.effective.get("tensor_parallel_degree", _plain_degree(stage))
     if not isinstance(degree, int):
         return
-    where = "TENSOR_PARALLEL_DEGREE"
+    where = stage.properties.origins.get("TENSOR_PARALLEL_DEGREE", "TENSOR_PARALLEL_DEGREE")
     option = stage.properties.options.get("tensor_parallel_degree")
     if option is not None:
         where = option.where
@@ -114,7 +172,9 @@ def _degrees(stage: Stage, arguments: Arguments, gpus: int | None) -> Iterator[F
         yield failure(
             where,
             f"tensor_parallel_degree={degree} is above the {gpus} GPUs that the container sees",
-            f"set it to {gpus} or max, or take an instance with more GPUs",
+            f"set it to {gpus} or max, or take an instance with more GPUs"
+            if gpus
+            else "take an instance with GPUs",
             source,
             rule="LMI055",
         )
@@ -122,7 +182,7 @@ def _degrees(stage: Stage, arguments: Arguments, gpus: int | None) -> Iterator[F
 
 def _plain_degree(stage: Stage) -> int | None:
     degree = stage.recommended.tensor_parallel_degree
-    return int(degree) if isinstance(degree, str) and degree.isdecimal() else None
+    return values.counted(degree, None) if isinstance(degree, str) else None
 
 
 def _limits(stage: Stage, effective: dict[str, Any]) -> Iterator[Finding]:
@@ -140,10 +200,11 @@ def _limits(stage: Stage, effective: dict[str, Any]) -> Iterator[Finding]:
             check, text = _OLD_LIMITS[name]
             allowed = None if check(value) else text
         if allowed:
+            where = where_of(stage, name)
             yield failure(
-                where_of(stage, name),
+                where,
                 f"{name}={value} is refused by the engine's own checks, which want it {allowed}",
-                f"set {name} to a value that is {allowed}",
+                f"set {where} to a value that is {allowed}",
                 f"vllm {version} wheel: vllm/config",
             )
 
@@ -196,7 +257,7 @@ def _names(stage: Stage, effective: dict[str, Any]) -> Iterator[Finding]:
     if isinstance(method, str) and known and method not in known and not allowed:
         yield failure(
             where_of(stage, "quantization"),
-            f"quantize={method} is not a method of vLLM {version} (unknown or withdrawn)",
+            f"quantize={shown(method)} is not a method of vLLM {version} (unknown or withdrawn)",
             "remove it for a checkpoint that is already quantised, or use one of "
             + ", ".join(sorted(known)),
             f"vllm {version} wheel: vllm/model_executor/layers/quantization/__init__.py",
@@ -206,7 +267,7 @@ def _names(stage: Stage, effective: dict[str, Any]) -> Iterator[Finding]:
     if parser and parsers and parser not in parsers and uses_async_handler(stage):
         yield failure(
             where_of(stage, "reasoning_parser"),
-            f"reasoning_parser={parser} is not known to vLLM {version}",
+            f"reasoning_parser={shown(parser)} is not known to vLLM {version}",
             "use one of " + ", ".join(sorted(parsers)),
             f"vllm {version} wheel: vllm/reasoning",
         )

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+Missing = TypeVar("Missing", int, None)
 TRUE: Final = {"1", "on", "t", "true", "y", "yes"}
 FALSE: Final = {"0", "f", "false", "n", "no", "off"}
 _WHOLE: Final = re.compile(r"\s*[+-]?\d+(?:_\d+)*(?:\.0+)?\s*")
@@ -24,7 +26,15 @@ def whole(text: str) -> int:
     """Read an integer as the property classes do: also `8.0` and `1_000`, never `8k`."""
     if not _WHOLE.fullmatch(text):
         raise ValueError("is not a whole number")
-    return int(text.strip().partition(".")[0].replace("_", ""))
+    return integer(text.strip().partition(".")[0].replace("_", ""))
+
+
+def counted(text: str, otherwise: Missing) -> int | Missing:
+    """Read a plain number of decimal digits; anything else gives `otherwise`."""
+    try:
+        return int(text) if text.isdecimal() else otherwise
+    except ValueError:  # more digits than Python reads
+        return otherwise
 
 
 def boolean(text: str) -> bool:
@@ -53,13 +63,16 @@ def readable_whole(text: str, suffixes: str) -> int:
         return integer(stripped)
     number, suffix = match[1], match[2]
     if suffix.islower():
-        return int(float(number) * float(1000 ** _POWER[suffix]))
+        product = float(number) * float(1000 ** _POWER[suffix])
+        if product == math.inf:
+            raise ValueError("is too large")
+        return int(product)
     if "." in number:
         raise ValueError(
             f"has decimals with the binary unit {suffix}; {suffix.lower()} allows them"
         )
     binary: int = 1024 ** _POWER[suffix.lower()]
-    return int(number) * binary
+    return integer(number) * binary
 
 
 def integer(text: str) -> int:
@@ -76,6 +89,8 @@ def json_value(text: str) -> Any:
         return json.loads(text)
     except ValueError as error:
         raise ValueError(f"is not valid JSON ({error})") from None
+    except RecursionError:
+        raise ValueError("is JSON that is nested too deeply") from None
 
 
 def json_mapping(text: str) -> dict[str, Any]:
@@ -118,7 +133,7 @@ def floats(text: str) -> tuple[float, ...]:
         if isinstance(value, bool):
             return (float(value),)
         return (float(value),) if isinstance(value, int | float) else tuple(map(float, value))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError("is not a number or a list of numbers") from None
 
 

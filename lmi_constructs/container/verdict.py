@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lmi_constructs.container.arguments import Arguments, Stage, read_arguments
 from lmi_constructs.container.front_end import Properties, merge
-from lmi_constructs.container.recommender import ASYNC_HANDLER, recommend
+from lmi_constructs.container.modes import mode_findings
+from lmi_constructs.container.recommender import ASYNC_HANDLER, TRANSFORMERS_HANDLER, recommend
 from lmi_constructs.container.release import LmiContainer
-from lmi_constructs.container.spelling import limit_findings, spelling_findings
+from lmi_constructs.container.spelling import file_findings, limit_findings, spelling_findings
 from lmi_constructs.container.start import (
     failure,
+    model_notes,
     models_are_known,
     start_findings,
     startup_models,
@@ -93,7 +95,8 @@ def verdict(
     release = container or LmiContainer.default()
     properties = merge(environment, serving_properties)
     notes = [*limit_findings(environment), *spelling_findings(environment, option_names())]
-    notes += _shadowed(properties)
+    notes += [*file_findings(properties, option_names()), *_shadowed(properties)]
+    notes += model_notes(properties, model_mounted)
     behaviour = handler_behaviour(release.release.lmi or 0)
     table = engine_arguments(release.release.engine_version or "")
     if behaviour is None or table is None:
@@ -122,10 +125,8 @@ def _combined(
     elif arguments.ignored:
         kind = "accepted-ignoring"
     misspelt = {note.where for note in notes if note.rule == "LMI007"}
-    warnings = list(_ignored(stage, arguments, misspelt)) + list(_dropped(stage, arguments))
-    warnings += _older_mode(stage)
-    if kind == "accepted-without-vllm":
-        warnings.append(_without_vllm(stage))
+    warnings = [*_ignored(stage, arguments, misspelt), *_dropped(stage, arguments)]
+    warnings += [*_said_twice(stage), *mode_findings(stage)]
     known = vllm is not None and models_are_known(stage.properties, model_mounted)
     ignored = kind == "accepted-ignoring"
     return Verdict(
@@ -143,7 +144,7 @@ def _backend(stage: Stage) -> str | None:
     if vllm is None:
         return None
     if not vllm:
-        return "huggingface"
+        return "huggingface" if stage.recommended.handler == TRANSFORMERS_HANDLER else None
     return "vllm-async" if stage.recommended.handler == ASYNC_HANDLER else "vllm-rolling-batch"
 
 
@@ -189,45 +190,23 @@ def _dropped(stage: Stage, arguments: Arguments) -> Iterator[Finding]:
         )
 
 
-def _older_mode(stage: Stage) -> Iterator[Finding]:
-    """Warn about an explicit rolling batch where the release would serve asynchronously."""
-    asked = stage.properties.options.get("rolling_batch")
-    if asked is None or asked.text not in ("vllm", "lmi-dist"):
-        return
-    by_default = stage.behaviour.text_generation == "async"
-    if asked.text == "lmi-dist":
-        what = "is gone: vLLM's rolling batch serves instead"
-    elif by_default and stage.recommended.handler != ASYNC_HANDLER:
-        what = "selects the older synchronous mode, not the asynchronous one"
-    else:
-        return
-    variables = "OPTION_ASYNC_MODE=true, OPTION_ROLLING_BATCH=disable and OPTION_ENTRYPOINT="
-    yield Finding(
-        rule="LMI015",
-        message=f"{asked.where}={asked.text} {what}",
-        why="the mode is slower and announced to go",
-        fix=f"remove {asked.where}: the release then serves asynchronously"
-        if by_default
-        else f"use {variables}{ASYNC_HANDLER}",
-        severity="warning",
-        where=asked.where,
-        source=stage.behaviour.source,
-    )
-
-
-def _without_vllm(stage: Stage) -> Finding:
-    lost = sorted(name for name in stage.properties.options if name in stage.table)
-    return Finding(
-        rule="LMI003",
-        message="the model would be served by the plain Transformers handler, without vLLM"
-        + (f"; {', '.join(lost)} would have no effect" if lost else ""),
-        why="there is no continuous batching: throughput is a small part of what the GPUs can do",
-        fix="remove OPTION_ROLLING_BATCH=disable; for asynchronous mode on v15 and v16 set"
-        f" OPTION_ASYNC_MODE=true and OPTION_ENTRYPOINT={ASYNC_HANDLER} with it",
-        severity="warning",
-        where="OPTION_ROLLING_BATCH",
-        source=stage.behaviour.source,
-    )
+def _said_twice(stage: Stage) -> Iterator[Finding]:
+    """Warn about an engine argument that is set to two values under its two names."""
+    options = stage.properties.options
+    for row in stage.declared.values():
+        own, engine = options.get(row.name), options.get(row.engine or "")
+        if own is None or engine is None or None in (own.text, engine.text):
+            continue
+        if own.text != engine.text:
+            yield Finding(
+                rule="LMI002",
+                message=f"{own} and {engine} set the same argument of the engine to two values",
+                why="only one of them can reach the engine, and the container says nothing",
+                fix=f"keep one of them: {own.where} or {engine.where}",
+                severity="warning",
+                where=own.where,
+                source=row.source,
+            )
 
 
 def _shadowed(properties: Properties) -> Iterator[Finding]:

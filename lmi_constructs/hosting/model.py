@@ -13,6 +13,7 @@ from lmi_constructs.checks.template.read import MODEL_METADATA
 from lmi_constructs.container import LmiSettings
 from lmi_constructs.container.spelling import limit_findings
 from lmi_constructs.findings import Finding, LmiError
+from lmi_constructs.hosting._number_tokens import with_text_tokens
 from lmi_constructs.hosting._permissions import (
     endpoint_permissions,
     execution_role,
@@ -112,7 +113,8 @@ class LmiModel(Construct):
         self.settings = settings
         if settings is None and image.container is not None:
             self.settings = LmiSettings()
-        self.environment, clashes = _environment(self.settings, image.container, data, environment)
+        rendered = with_text_tokens(self.settings, self) if self.settings else None
+        self.environment, clashes = _environment(rendered, image.container, data, environment)
         self.network_isolation = (
             not data.needs_network if network_isolation is None else network_isolation
         )
@@ -123,7 +125,7 @@ class LmiModel(Construct):
             *clashes,
             *_check_isolation(self.network_isolation, data),
             *_check_network(vpc, vpc_subnets, security_groups),
-            *(self.settings.check(image.container) if self.settings and image.container else ()),
+            *(rendered.check(image.container) if rendered and image.container else ()),
             *(judged.findings if judged else limit_findings(self.environment)),
         )
         self.findings = tuple(dict.fromkeys(self.findings))

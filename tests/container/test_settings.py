@@ -126,9 +126,17 @@ def test_engine_arguments_are_checked_by_the_release():
         ({"max_modl_len": 1}, "settings.max_modl_len", "max_model_len"),
         ({"max_num_seqs": 1}, "settings.max_num_seqs", "max_rolling_batch_size"),
         ({"scheduler_policy": "fcfs"}, "settings.scheduler_policy", "SCHEDULING_POLICY"),
-        ({"async_mode": True, "rolling_batch": "vllm"}, "settings", "change one"),
-        ({"engine_args": {"quantization": "fp8"}}, "settings", "change one"),
-        ({"environment": {"OPTION_DTYPE": "bf16"}}, "settings", "change one"),
+        ({"async_mode": True, "rolling_batch": "vllm"}, "settings.rolling_batch", "remove"),
+        (
+            {"engine_args": {"quantization": "fp8"}},
+            "settings.engine_args['quantization']",
+            "quantize=",
+        ),
+        (
+            {"environment": {"OPTION_DTYPE": "bf16"}},
+            "settings.environment['OPTION_DTYPE']",
+            "dtype=",
+        ),
         ({"tensor_parallel_degree": "all"}, "settings.tensor_parallel_degree", "max"),
     ],
 )

@@ -134,7 +134,7 @@ def test_a_dropped_false_is_told_where_the_default_is_not_false():
         ("OPTION_DTYPE", '"bf16"', "LMI008", "remove"),
         ("OPTION_MODEL_ID", "other", "LMI009", "HF_MODEL_ID"),
         ("HF_TOKEN", "hf_" + "a" * 30, "LMI006", "secret"),
-        ("OPTION.DTYPE", "bf16", "LMI005", "serving.properties"),
+        ("OPTION.DTYPE", "bf16", "LMI005", "letters"),
         ("LONG", "é" * 600, "LMI005", "serving.properties"),
     ],
 )
