@@ -81,7 +81,7 @@ def _by_release(row: Option) -> Iterator[tuple[str, str]]:
     spans: list[tuple[list[str], str]] = []
     for container in LmiContainer.all():
         table = engine_arguments(container.release.engine_version or "")
-        if table is None or container.release.lmi is None:
+        if table is None or container.release.lmi is None or not row.variable.startswith("OPTION_"):
             continue
         declared = handler_properties(container.release.lmi).get(row.name)
         argument = table.get(declared.engine if declared and declared.engine else row.name)

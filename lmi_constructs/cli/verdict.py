@@ -36,13 +36,16 @@ def verdict(
     """Say what a release does with an environment, before anything is deployed.
 
     FILE holds JSON, Python, shell assignments or a serving.properties; `-` reads standard input.
-    The exit status is 1 if the settings would make a deployment fail.
+    The exit status is 1 if the settings would make a deployment fail; a table over all releases
+    always ends with 0.
     """
     from lmi_constructs.container import LmiContainer
     from lmi_constructs.container import verdict as judge
 
+    if all_containers and container is not None:
+        raise click.UsageError("give --container or --all-containers, not both")
     environment, properties = _read(source)
-    releases = [LmiContainer.of(container) if container else LmiContainer.default()]
+    releases = [LmiContainer.default() if container is None else LmiContainer.of(container)]
     if all_containers:
         releases = [release for release in LmiContainer.all() if (release.release.lmi or 0) >= 15]
     found = {
@@ -52,7 +55,8 @@ def verdict(
         for release in releases
     }
     if form == "json":
-        click.echo(json.dumps({r.name: _as_json(v) for r, v in found.items()}, indent=2))
+        text = json.dumps({release.name: _as_json(result) for release, result in found.items()})
+        click.echo(json.dumps(json.loads(text, parse_constant=str), indent=2))  # no bare NaN
     elif all_containers:
         for release, result in found.items():
             click.echo(_row(release, result))
@@ -61,26 +65,41 @@ def verdict(
     sys.exit(any(result.errors for result in found.values()) and not all_containers)
 
 
-def _read(source: tuple[str, ...]) -> tuple[dict[str, str], str | None]:
+def _read(source: tuple[str, ...]) -> tuple[dict[str, object], str | None]:
     from lmi_constructs.container.snippets import read_snippet
 
-    environment: dict[str, str] = {}
+    environment: dict[str, object] = {}
     properties: str | None = None
     for part in source:
-        path = Path(part)
         name, separator, value = part.partition("=")
-        if part == "-" or path.is_file():
-            text = sys.stdin.read() if part == "-" else path.read_text(encoding="utf-8")
-            variables, file = read_snippet(text)
+        if part == "-" or _is_file(part):
+            variables, file = read_snippet(_text(part))
             environment.update(variables)
             properties = file if file is not None else properties
-        elif separator:
+        elif name and separator:
             environment[name] = value
         else:
             raise click.BadParameter(f"{part!r} is neither a file nor KEY=VALUE")
     if not environment and properties is None:
         raise click.UsageError("no settings were found in the input")
     return environment, properties
+
+
+def _is_file(part: str) -> bool:
+    try:
+        return Path(part).is_file()
+    except (OSError, ValueError):  # no path at all, such as a long KEY=VALUE
+        return False
+
+
+def _text(part: str) -> str:
+    try:
+        content = sys.stdin.buffer.read() if part == "-" else Path(part).read_bytes()
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise click.BadParameter(f"{part!r} is not text in UTF-8 ({error.reason})") from error
+    except OSError as error:
+        raise click.BadParameter(f"{part!r} cannot be read ({error.strerror})") from error
 
 
 def _as_json(result: Verdict) -> dict[str, Any]:

@@ -72,13 +72,19 @@ class LmiContainer:
     def of(cls, name: str) -> LmiContainer:
         """Return a release by name (`v27`, `27`) or by full image tag.
 
+        The name of another family (`trtllm`, `neuronx`) stands for its newest release.
+
         Raises:
             LmiError: If no known release has this name or tag (LMI016).
         """
         wanted = name.strip().lower()
         for release in container_releases().values():
-            if wanted in (release.name, release.tag.lower(), str(release.lmi)):
+            number = "" if release.lmi is None else str(release.lmi)
+            if wanted and wanted in (release.name, release.tag.lower(), number):
                 return cls(release)
+        family = [r for name, r in container_releases().items() if name.startswith(f"{wanted}-")]
+        if family:
+            return cls(family[-1])
         raise LmiError(
             Finding(
                 rule="LMI016",
