@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from lmi_constructs.container.arguments import Arguments, Stage, read_arguments
-from lmi_constructs.container.front_end import Properties, merge
+from lmi_constructs.container.front_end import Properties, merge, shown
 from lmi_constructs.container.modes import mode_findings
 from lmi_constructs.container.recommender import ASYNC_HANDLER, TRANSFORMERS_HANDLER, recommend
 from lmi_constructs.container.release import LmiContainer
@@ -232,16 +232,20 @@ def _without_table(
     """Judge only the back end and the models: this release's parsers were not derived."""
     release = container.release
     backend = properties.text("rolling_batch", "auto")
-    served = {name.removeprefix("vllm-").removesuffix("-batch"): name for name in release.backends}
-    names = {"vllm": "vllm-rolling-batch", "auto": release.default_backend}
+    served = {name.removesuffix("-rolling-batch"): name for name in release.backends}
+    names = {
+        "vllm": "vllm-rolling-batch",
+        "auto": release.default_backend,
+        "disable": "huggingface",
+    }
     chosen = names.get(backend or "", backend)
     found = list(startup_models(properties, model_mounted=model_mounted))
     if backend not in (None, "disable") and chosen not in served.values():
         found.append(
             failure(
-                "OPTION_ROLLING_BATCH",
-                f"rolling_batch={backend} is not served by the image {container.tag}",
-                "use one of " + ", ".join(release.backends) + ", or another image",
+                properties.options["rolling_batch"].where,
+                f"rolling_batch={shown(backend)} is not served by the image {container.tag}",
+                "use one of " + ", ".join(served) + ", or another image",
                 release.source,
                 rule="LMI001",
             )
@@ -256,5 +260,5 @@ def _without_table(
         where="container",
         source=release.source,
     )
-    starts = False if found else None
+    starts = False if found or any(note.severity == "error" for note in notes) else None
     return Verdict("accepted", frozenset(), starts, chosen, (*found, *notes, note))

@@ -46,3 +46,12 @@ def test_lists_the_guide_as_json():
     rows = json.loads(run("--guide", "--format", "json").output)
     assert len(rows) == sum(row.in_guide for row in known().values())
     assert all(row["source"] and row["as_of"] for row in rows)
+
+
+def test_says_nothing_about_engines_for_variables_that_are_no_options():
+    for name in ("TENSOR_PARALLEL_DEGREE", "HF_TOKEN", "SERVING_LOAD_MODELS"):
+        assert "not read" not in CliRunner().invoke(options, [name]).output
+
+
+def test_no_description_refers_to_another_row():
+    assert "as above" not in CliRunner().invoke(options, ["speculative_length"]).output

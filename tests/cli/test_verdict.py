@@ -7,6 +7,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from lmi_constructs.cli._group import lmi
 from lmi_constructs.cli.verdict import verdict
 from lmi_constructs.container.snippets import read_snippet
 
@@ -84,3 +85,68 @@ def test_refuses_input_without_settings():
 )
 def test_reads_every_usual_form(text):
     assert read_snippet(text) == ({"A": "1", "B": "x=y"}, None)
+
+
+def test_old_images_are_told_the_values_that_they_know():
+    result = run("OPTION_ROLLING_BATCH=tnx", "--container", "v14")
+    assert result.exit_code == 1
+    assert "use one of vllm, lmi-dist, scheduler" in result.output
+
+
+def test_families_are_known_by_name():
+    result = run("OPTION_ROLLING_BATCH=disable", "--container", "trtllm")
+    assert "served by huggingface" in result.output
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b'\xff\xfe{"a"', "is not text in UTF-8"),
+        (b"", "no settings were found"),
+        (b"[1, 2]", "no settings were found"),
+        (b"[" * 5000, "no settings were found"),
+    ],
+)
+def test_files_without_settings_are_told_apart(tmp_path, content, words):
+    file = tmp_path / "settings"
+    file.write_bytes(content)
+    result = run(str(file))
+    assert result.exit_code == 2
+    assert words in result.output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("=x",), ("",), ("nofile",), ("A=1", "--all-containers", "--container", "v27")],
+)
+def test_wrong_use_ends_with_2(arguments):
+    assert run(*arguments).exit_code == 2
+
+
+def test_a_broken_properties_file_is_told_without_a_traceback(tmp_path):
+    file = tmp_path / "serving.properties"
+    file.write_text("option.dtype=\\uZZZZ\n", encoding="utf-8")
+    result = CliRunner().invoke(lmi, ["verdict", str(file)])
+    assert result.exit_code == 1
+    assert "broken escape" in result.output
+
+
+def test_files_may_begin_with_a_byte_order_mark(tmp_path):
+    file = tmp_path / "serving.properties"
+    file.write_text("option.dtype=fp8\n", encoding="utf-8-sig")
+    assert "option.dtype=fp8 is not a data type" in run(str(file)).output
+
+
+def test_very_long_values_are_no_file_names():
+    result = run("OPTION_A=" + "x" * 6000)
+    assert result.exit_code == 1
+    assert "LMI005" in result.output
+
+
+def test_json_has_no_bare_nan():
+    result = run("OPTION_GPU_MEMORY_UTILIZATION=nan", "--format", "json")
+    assert json.loads(result.output, parse_constant=pytest.fail)
+
+
+def test_an_unknown_release_is_refused_also_if_empty():
+    assert CliRunner().invoke(lmi, ["verdict", "A=1", "--container", ""]).exit_code == 1

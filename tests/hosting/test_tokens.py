@@ -115,3 +115,32 @@ def test_shows_a_faulty_value_only_once(stack: cdk.Stack) -> None:
         )
     said = [(finding.rule, finding.where) for finding in raised.value.findings]
     assert len(said) == len(set(said))
+
+
+def test_renders_number_tokens_in_settings(stack: cdk.Stack, resources: Any) -> None:
+    number: Any = cdk.CfnParameter(stack, "Length", type="Number").value_as_number
+    lazy: Any = cdk.Lazy.number(_Number())
+    LmiModel(
+        stack,
+        "Model",
+        model_data=ModelData.s3_prefix("my-models", "m/"),
+        settings=LmiSettings(
+            max_model_len=number,
+            max_rolling_batch_size=lazy,
+            hf_overrides={"rope": {"factor": number, "kind": "yarn"}},
+            engine_args={"long_prefill_token_threshold": number},
+        ),
+    )
+    (model,) = resources(stack, "AWS::SageMaker::Model")
+    environment = model["PrimaryContainer"]["Environment"]
+    assert environment["OPTION_MAX_MODEL_LEN"] == {"Ref": "Length"}
+    assert environment["OPTION_MAX_ROLLING_BATCH_SIZE"] == "64"
+    assert environment["OPTION_LONG_PREFILL_TOKEN_THRESHOLD"] == {"Ref": "Length"}
+    parts = environment["OPTION_HF_OVERRIDES"]["Fn::Join"][1]
+    assert parts == ['{"rope":{"factor":', {"Ref": "Length"}, ',"kind":"yarn"}}']
+
+
+@jsii.implements(cdk.IStableNumberProducer)
+class _Number:
+    def produce(self) -> int:
+        return 64
