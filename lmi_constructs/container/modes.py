@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lmi_constructs.container.front_end import shown
 from lmi_constructs.container.recommender import ASYNC_HANDLER, TRANSFORMERS_HANDLER
 from lmi_constructs.facts.options import option
 from lmi_constructs.findings import Finding
@@ -104,7 +105,7 @@ def _without_vllm(stage: Stage) -> Finding:
         return _plain_handler(
             stage,
             options[where].where if where in options else where,
-            f"the handler {handler} serves the model, not vLLM's own"
+            f"the handler {shown(str(handler))} serves the model, not vLLM's own"
             + (f"; {', '.join(lost)} mean what it makes of them" if lost else ""),
             "remove the entry point to serve with vLLM; a model.py beside the model can shape"
             " requests and answers of vLLM too",
