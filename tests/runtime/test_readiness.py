@@ -78,7 +78,7 @@ def test_a_rollback_before_the_wait_is_seen_by_the_expected_configuration() -> N
 
 
 def test_says_when_it_takes_too_long() -> None:
-    with pytest.raises(NotReadyError, match="Creating.*not in service in time"):
+    with pytest.raises(NotReadyError, match=r"Creating.*not in service in time"):
         waited(endpoint("Creating"), timeout_seconds=0.01)
 
 
