@@ -45,7 +45,7 @@ def wait(
     before), or if it is not ready in time.
     """
     with readable_errors():
-        from lmi_constructs.runtime import sagemaker_client, wait_until_in_service
+        from lmi_constructs.runtime import service_client, wait_until_in_service
 
         wait_until_in_service(
             name,
@@ -53,7 +53,7 @@ def wait(
             expected_config=expected,
             timeout_seconds=timeout,
             poll_seconds=poll,
-            client=sagemaker_client(region),
+            client=service_client("sagemaker", region),
             on_change=_print,
         )
 

@@ -10,7 +10,7 @@ from lmi_constructs.runtime.answer_stream import AnswerStream
 from lmi_constructs.runtime.answers import Answer, AnswerError, Choice, ToolCall
 from lmi_constructs.runtime.async_invocation import AsyncInvocation
 from lmi_constructs.runtime.client import LmiClient
-from lmi_constructs.runtime.connection import default_client
+from lmi_constructs.runtime.connection import default_client, service_client
 from lmi_constructs.runtime.errors import (
     CallerError,
     ComponentError,
@@ -39,7 +39,6 @@ from lmi_constructs.runtime.readiness import (
     EndpointState,
     component_state,
     endpoint_state,
-    sagemaker_client,
     wait_until_in_service,
 )
 from lmi_constructs.runtime.requests import (
@@ -105,6 +104,6 @@ __all__ = [
     "decode_stream",
     "default_client",
     "endpoint_state",
-    "sagemaker_client",
+    "service_client",
     "wait_until_in_service",
 ]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from botocore.exceptions import ClientError
 
 from lmi_constructs.runtime.answers import read_answer
+from lmi_constructs.runtime.connection import service_client
 from lmi_constructs.runtime.error_translation import (
     container_error,
     error_in_answer,
@@ -89,7 +90,7 @@ class AsyncInvocation:
     def _read(self, location: str) -> bytes | None:
         bucket, _, key = location.removeprefix("s3://").partition("/")
         with translated(self._what):
-            client = self.s3_client or _default_s3()
+            client = self.s3_client or service_client("s3")
             try:
                 content: bytes = client.get_object(Bucket=bucket, Key=key)["Body"].read()
             except ClientError as error:
@@ -123,9 +124,3 @@ def check_inline_size(body: bytes) -> bytes:
             "put the body into S3 and give its address as input_location",
         )
     return body
-
-
-def _default_s3() -> Any:
-    import boto3
-
-    return boto3.Session().client("s3")

@@ -34,3 +34,20 @@ def default_client(region: str | None = None) -> Any:
     )
     with translated("sagemaker-runtime"):
         return boto3.Session(region_name=region).client("sagemaker-runtime", config=config)
+
+
+def service_client(service: str, region: str | None = None) -> Any:
+    """Return boto3's client of a service that describes endpoints, such as `sagemaker` or `logs`.
+
+    Args:
+        service: boto3's name of the service.
+        region: Region to call; the default of the environment if left out.
+
+    Raises:
+        CallerError: If there is no region.
+    """
+    import boto3
+
+    with translated(service):
+        session: Any = boto3.Session(region_name=region)  # its client() has an overload a service
+        return session.client(service)

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from lmi_constructs.runtime.connection import service_client
 from lmi_constructs.runtime.error_translation import translated
 from lmi_constructs.runtime.errors import NotReadyError
 
@@ -42,18 +43,6 @@ class EndpointState:
         on = f" on {self.config}{moving}" if self.config else ""
         reason = f": {self.reason}" if self.reason else ""
         return f"{self.kind} {self.name}: {self.status}{on}{reason}"
-
-
-def sagemaker_client(region: str | None = None) -> Any:
-    """Return boto3's client of `sagemaker`.
-
-    Raises:
-        CallerError: If there is no region.
-    """
-    import boto3
-
-    with translated("sagemaker"):
-        return boto3.Session(region_name=region).client("sagemaker")
 
 
 def endpoint_state(name: str, client: Any) -> EndpointState:
@@ -119,7 +108,7 @@ def wait_until_in_service(
         NotReadyError: If it failed, was rolled back, is being deleted, or is not ready in time.
         LmiRuntimeError: If it cannot be described.
     """
-    sagemaker = client if client is not None else sagemaker_client()
+    sagemaker = client if client is not None else service_client("sagemaker")
     wait = _Wait(time.monotonic() + timeout_seconds, poll_seconds, on_change)
     state = wait.until_in_service(lambda: endpoint_state(name, sagemaker))
     wanted = expected_config or wait.wanted_config

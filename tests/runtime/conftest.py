@@ -163,3 +163,53 @@ def runtime() -> Iterator[Runtime]:
 @pytest.fixture
 def client(runtime: Runtime) -> LmiClient:
     return LmiClient("chat", client=runtime.client())
+
+
+@pytest.fixture(scope="session")
+def running_aws() -> Iterator[Any]:
+    """A local AWS whose endpoints are answered by its stub."""
+    from lmi_constructs.local import LocalAws
+
+    with LocalAws() as aws:
+        yield aws
+
+
+@pytest.fixture
+def aws(running_aws: Any) -> Any:
+    """An empty local AWS."""
+    running_aws.reset()
+    return running_aws
+
+
+@pytest.fixture
+def deployed(aws: Any) -> str:
+    """An endpoint `chat` on it, with settings of its own."""
+    sagemaker = aws.client("sagemaker")
+    image = "763104351884.dkr.ecr.us-east-1.amazonaws.com/djl-inference:0.36.0-lmi27.0.0-cu130"
+    source = {
+        "S3Uri": "s3://models/llama/",
+        "S3DataType": "S3Prefix",
+        "CompressionType": "None",
+    }
+    sagemaker.create_model(
+        ModelName="llama",
+        ExecutionRoleArn="arn:aws:iam::123456789012:role/Execution",
+        PrimaryContainer={
+            "Image": image,
+            "Environment": {"OPTION_MAX_ROLLING_BATCH_SIZE": "64", "OPTION_DTYPE": "bf16"},
+            "ModelDataSource": {"S3DataSource": source},
+        },
+    )
+    sagemaker.create_endpoint_config(
+        EndpointConfigName="one",
+        ProductionVariants=[
+            {
+                "VariantName": "AllTraffic",
+                "ModelName": "llama",
+                "InstanceType": "ml.g6.12xlarge",
+                "InitialInstanceCount": 1,
+            }
+        ],
+    )
+    sagemaker.create_endpoint(EndpointName="chat", EndpointConfigName="one")
+    return "chat"

@@ -1,0 +1,107 @@
+"""`lmi diagnose`: say why an endpoint does not work."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from lmi_constructs.cli._endpoint_call import readable_errors, region_option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lmi_constructs.runtime.diagnosis import Diagnosis, Report
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--log", "log", metavar="FILE", help="Read a log file (- for standard input).")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output."
+)
+@region_option
+def diagnose(name: str | None, log: str | None, form: str, region: str | None) -> None:
+    """Say why endpoint NAME does not work, and what to change.
+
+    Its state and its CloudWatch log are read; nothing is changed. With --log a file is read
+    instead, and no AWS account is needed. The exit status is 1 if a failure is found.
+    """
+    if (name is None) == (log is None):
+        raise click.UsageError("give either the NAME of an endpoint or --log FILE")
+    if log is not None:
+        _diagnose_log(log, form)
+    else:
+        _diagnose_endpoint(name or "", region, form)
+
+
+def _diagnose_log(log: str, form: str) -> None:
+    from lmi_constructs.runtime.diagnosis.recognise import recognise
+
+    found = recognise(_read(log).splitlines())
+    if form == "json":
+        click.echo(json.dumps([asdict(item) for item in found], indent=2, ensure_ascii=False))
+    elif found:
+        _print_diagnoses(found)
+    else:
+        click.echo("no known failure was recognised in the log")
+    sys.exit(bool(found))
+
+
+def _diagnose_endpoint(name: str, region: str | None, form: str) -> None:
+    with readable_errors():
+        from lmi_constructs.runtime.connection import service_client
+        from lmi_constructs.runtime.diagnosis import diagnose_endpoint
+
+        sagemaker, logs = (service_client(service, region) for service in ("sagemaker", "logs"))
+        report = diagnose_endpoint(name, sagemaker=sagemaker, logs=logs)
+    if form == "json":
+        click.echo(json.dumps(asdict(report), indent=2, ensure_ascii=False, default=str))
+    else:
+        _print_report(report)
+    sys.exit(bool(report.diagnoses) or not report.is_in_service)
+
+
+def _read(log: str) -> str:
+    if log == "-":
+        return sys.stdin.read()
+    try:
+        return Path(log).read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise click.BadParameter(f"{log} cannot be read: {error}", param_hint="--log") from error
+
+
+def _print_report(report: Report) -> None:
+    for state in report.states:
+        click.echo(str(state))
+    if report.diagnoses:
+        click.echo()
+        _print_diagnoses(report.diagnoses)
+    elif report.is_in_service:
+        click.echo("it is in service, and no known failure was recognised in its log")
+    else:
+        click.echo("no known failure was recognised in its state and log")
+    if report.changes:
+        click.echo("\nchange in the settings:")
+        for change in report.changes:
+            click.echo(f"  {change}")
+    for note in report.notes:
+        click.echo(f"\nnote: {note}")
+
+
+def _print_diagnoses(found: Iterable[Diagnosis]) -> None:
+    for position, item in enumerate(found):
+        if position:
+            click.echo()
+        rule = f" [{item.rule}]" if item.rule else ""
+        doubt = "" if item.weight == "cause" else f" ({item.weight})"
+        click.secho(f"{item.cause}{rule}{doubt}", bold=item.weight == "cause")
+        times = f", {item.count} times" if item.count > 1 else ""
+        click.echo(f"  seen in line {item.line_number}{times}: {item.line}")
+        click.echo(f"  what to do: {item.fix}")
+        if item.change:
+            click.echo(f"  setting: {item.change}")

@@ -1,0 +1,161 @@
+"""`lmi diagnose`: state, log and settings of an endpoint of the local AWS, and log files."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from lmi_constructs.cli.diagnose import diagnose
+from lmi_constructs.runtime import EndpointNotFoundError
+from lmi_constructs.runtime.diagnosis import diagnose_endpoint
+
+GROUP = "/aws/sagemaker/Endpoints/chat"
+OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB."
+HEADS = "Total number of attention heads (28) must be divisible by tensor parallel size (8)."
+
+
+def write_log(aws: Any, *messages: str, group: str = GROUP, stream: str = "AllTraffic/i-1") -> None:
+    logs = aws.client("logs")
+    logs.create_log_group(logGroupName=group)
+    logs.create_log_stream(logGroupName=group, logStreamName=stream)
+    events = [
+        {"timestamp": int(time.time() * 1000) - 10_000 + number, "message": message}
+        for number, message in enumerate(messages)
+    ]
+    logs.put_log_events(logGroupName=group, logStreamName=stream, logEvents=events)
+
+
+def diagnosed(aws: Any) -> Any:
+    return diagnose_endpoint("chat", sagemaker=aws.client("sagemaker"), logs=aws.client("logs"))
+
+
+def test_the_log_gives_the_cause_and_the_settings_the_change(aws: Any, deployed: str) -> None:
+    write_log(aws, "INFO starting", OOM)
+    report = diagnosed(aws)
+    assert [item.name for item in report.diagnoses] == ["out-of-memory"]
+    changed = {change.field: (change.before, change.after) for change in report.changes}
+    assert changed["max_rolling_batch_size"] == (64, 32)
+    assert report.is_in_service
+    assert report.notes == ()
+
+
+def test_an_endpoint_without_a_log_has_started_no_container(aws: Any, deployed: str) -> None:
+    report = diagnosed(aws)
+    assert report.diagnoses == ()
+    assert "no container has started" in report.notes[0]
+    assert "LMI033" in report.notes[0]
+
+
+def test_an_endpoint_that_does_not_exist_is_an_error(aws: Any) -> None:
+    with pytest.raises(EndpointNotFoundError):
+        diagnosed(aws)
+
+
+class Denied:
+    """Clients of a caller who may describe the endpoint and nothing else."""
+
+    def __init__(self, status: str, reason: str) -> None:
+        self.state = {
+            "EndpointStatus": status,
+            "EndpointConfigName": "one",
+            "FailureReason": reason,
+        }
+
+    def describe_endpoint(self, EndpointName: str) -> Any:
+        return self.state
+
+    def __getattr__(self, name: str) -> Any:
+        from botocore.exceptions import ClientError
+
+        def refuse(*_: Any, **__: Any) -> Any:
+            error = {"Code": "AccessDeniedException", "Message": f"not allowed: {name}"}
+            raise ClientError({"Error": error}, name)
+
+        return refuse
+
+
+def test_a_missing_permission_is_a_note_and_not_a_crash() -> None:
+    reason = "Unable to provision requested ML compute capacity due to InsufficientInstanceCapacity"
+    denied = Denied("Failed", reason)
+    report = diagnose_endpoint("chat", sagemaker=denied, logs=denied)
+    assert [item.name for item in report.diagnoses] == ["no-capacity"]
+    assert "unknown whether it has components" in report.notes[0]
+    assert "could not be read" in report.notes[1]
+    assert not report.is_in_service
+
+
+def test_settings_that_may_not_be_read_are_a_note() -> None:
+    denied = Denied("Failed", OOM)
+    report = diagnose_endpoint("chat", sagemaker=denied, logs=denied)
+    assert report.changes == ()
+    assert "no change is worked out" in report.notes[-1]
+
+
+def run(aws: Any, *arguments: str, given: str | None = None) -> Any:
+    return CliRunner().invoke(diagnose, arguments, input=given, env=aws.environment())
+
+
+def test_the_command_prints_cause_line_remedy_and_change(aws: Any, deployed: str) -> None:
+    write_log(aws, HEADS, HEADS, OOM)
+    result = run(aws, "chat")
+    assert result.exit_code == 1
+    assert "endpoint chat: InService on one" in result.output
+    assert "28 attention heads cannot be shared by 8 ranks [LMI052]" in result.output
+    assert "seen in line 1, 2 times: Total number" in result.output
+    assert "what to do: set tensor_parallel_degree to a number that divides 28" in result.output
+    assert "max_rolling_batch_size: 64 -> 32" in result.output
+
+
+def test_the_command_says_that_nothing_is_wrong(aws: Any, deployed: str) -> None:
+    write_log(aws, "INFO started")
+    result = run(aws, "chat")
+    assert result.exit_code == 0
+    assert "no known failure" in result.output
+
+
+def test_the_command_gives_json(aws: Any, deployed: str) -> None:
+    write_log(aws, OOM)
+    report = json.loads(run(aws, "chat", "--format", "json").stdout)
+    assert report["states"][0]["status"] == "InService"
+    assert report["diagnoses"][0]["rule"] == "LMI050"
+    assert {change["field"] for change in report["changes"]} >= {"max_rolling_batch_size"}
+
+
+@pytest.fixture
+def no_aws(monkeypatch: pytest.MonkeyPatch) -> None:
+    import boto3
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError("AWS was asked")
+
+    monkeypatch.setattr(boto3, "Session", refuse)
+
+
+@pytest.mark.usefixtures("no_aws")
+def test_a_log_file_needs_no_aws(tmp_path: Any) -> None:
+    file = tmp_path / "log.txt"
+    file.write_text(f"start\n{HEADS}\n")
+    result = CliRunner().invoke(diagnose, ["--log", str(file)])
+    assert result.exit_code == 1
+    assert "28 attention heads" in result.output
+    found = CliRunner().invoke(diagnose, ["--log", "-", "--format", "json"], input=OOM)
+    assert json.loads(found.stdout)[0]["name"] == "out-of-memory"
+    healthy = CliRunner().invoke(diagnose, ["--log", "-"], input="all is well")
+    assert (healthy.exit_code, healthy.output) == (
+        0,
+        "no known failure was recognised in the log\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [([], "either"), (["chat", "--log", "-"], "either"), (["--log", "/nowhere"], "cannot be read")],
+)
+def test_a_mistake_in_the_command_is_a_message(arguments: list[str], message: str) -> None:
+    result = CliRunner().invoke(diagnose, arguments)
+    assert result.exit_code == 2
+    assert message in result.output
