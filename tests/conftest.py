@@ -16,9 +16,11 @@ os.environ.setdefault("JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION", "1")
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import aws_cdk as cdk
+
+    from lmi_constructs.local import LocalAws
 
 REGION = "us-west-2"
 ACCOUNT = "111122223333"
@@ -77,3 +79,19 @@ def bridge_calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(_NodeProcess, "send", counting)
     return sent
+
+
+@pytest.fixture(scope="session")
+def running_aws() -> Iterator[LocalAws]:
+    """The one local AWS of a test process."""
+    from lmi_constructs.local import LocalAws
+
+    with LocalAws() as aws:
+        yield aws
+
+
+@pytest.fixture
+def aws(running_aws: LocalAws) -> LocalAws:
+    """The local AWS, empty."""
+    running_aws.reset()
+    return running_aws

@@ -1,4 +1,4 @@
-"""One local AWS for all tests of this room, empty at the start of each."""
+"""What the tests of the local AWS share."""
 
 from __future__ import annotations
 
@@ -6,25 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lmi_constructs.local import LocalAws
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from lmi_constructs.local import LocalAws
 
 ROLE = "arn:aws:iam::123456789012:role/Execution"
 IMAGE = "763104351884.dkr.ecr.us-east-1.amazonaws.com/djl-inference:0.36.0-lmi27.0.0-cu130"
-
-
-@pytest.fixture(scope="session")
-def running_aws() -> Iterator[LocalAws]:
-    with LocalAws() as aws:
-        yield aws
-
-
-@pytest.fixture
-def aws(running_aws: LocalAws) -> LocalAws:
-    running_aws.reset()
-    return running_aws
 
 
 @pytest.fixture

@@ -165,22 +165,6 @@ def client(runtime: Runtime) -> LmiClient:
     return LmiClient("chat", client=runtime.client())
 
 
-@pytest.fixture(scope="session")
-def running_aws() -> Iterator[Any]:
-    """A local AWS whose endpoints are answered by its stub."""
-    from lmi_constructs.local import LocalAws
-
-    with LocalAws() as aws:
-        yield aws
-
-
-@pytest.fixture
-def aws(running_aws: Any) -> Any:
-    """An empty local AWS."""
-    running_aws.reset()
-    return running_aws
-
-
 @pytest.fixture
 def deployed(aws: Any) -> str:
     """An endpoint `chat` on it, with settings of its own."""
