@@ -30,6 +30,12 @@ from lmi_constructs.runtime.errors import (
     StreamInterruptedError,
     ThrottledError,
 )
+from lmi_constructs.runtime.openai_compatible import (
+    DEFAULT_MODEL,
+    BearerToken,
+    openai_base_url,
+    openai_client,
+)
 from lmi_constructs.runtime.parameters import (
     ChatParameters,
     CompletionParameters,
@@ -60,10 +66,12 @@ from lmi_constructs.runtime.stream_events import (
 )
 
 __all__ = [
+    "DEFAULT_MODEL",
     "Answer",
     "AnswerError",
     "AnswerStream",
     "AsyncInvocation",
+    "BearerToken",
     "CallerError",
     "ChatParameters",
     "ChatRequest",
@@ -104,6 +112,8 @@ __all__ = [
     "decode_stream",
     "default_client",
     "endpoint_state",
+    "openai_base_url",
+    "openai_client",
     "service_client",
     "wait_until_in_service",
 ]

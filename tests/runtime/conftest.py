@@ -31,6 +31,7 @@ class Scripted:
     body: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
     frames: list[bytes] | None = None
+    is_framed: bool = True
     pause_seconds: float = 0
     cut_bytes: int = 0
     """How many bytes of the last frame are lost when the connection breaks."""
@@ -78,6 +79,10 @@ class Runtime:
         self.answers.append(
             Scripted(status, json.dumps({"__type": code, **members}).encode(), headers)
         )
+
+    def will_send(self, *parts: bytes, **headers: str) -> None:
+        """Stream a body without AWS's framing, as the OpenAI-compatible path does."""
+        self.answers.append(Scripted(frames=list(parts), headers=headers, is_framed=False))
 
     def will_stream(self, *parts: bytes, error: bytes | None = None, **options: Any) -> None:
         frames = [frame({":event-type": "PayloadPart"}, part) for part in parts]
@@ -128,7 +133,8 @@ def runtime() -> Iterator[Runtime]:
                 self.end_headers()
                 self.wfile.write(answer.body)
                 return
-            self.send_header("Content-Type", "application/vnd.amazon.eventstream")
+            if answer.is_framed:
+                self.send_header("Content-Type", "application/vnd.amazon.eventstream")
             self.send_header("x-Amzn-Invoked-Production-Variant", "AllTraffic")
             self.send_header("Transfer-Encoding", "chunked")
             self.end_headers()
