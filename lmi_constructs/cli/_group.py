@@ -31,6 +31,7 @@ _COMMANDS: dict[str, _Command] = {
     "invoke": _Command("lmi_constructs.cli.invoke", "Send one request to an endpoint."),
     "stream": _Command("lmi_constructs.cli.stream", "Send one request and print the answer live."),
     "wait": _Command("lmi_constructs.cli.wait", "Wait until an endpoint is in service."),
+    "smoke": _Command("lmi_constructs.cli.smoke", "Try every way to call an endpoint."),
     "diagnose": _Command("lmi_constructs.cli.diagnose", "Say why an endpoint does not work."),
     "local": _Command("lmi_constructs.cli.local", "Run a local AWS to deploy to and talk to."),
 }
