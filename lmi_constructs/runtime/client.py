@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,7 +13,7 @@ from lmi_constructs.runtime.answers import read_answer
 from lmi_constructs.runtime.async_invocation import AsyncInvocation, check_inline_size
 from lmi_constructs.runtime.connection import default_client
 from lmi_constructs.runtime.error_translation import error_in_answer, translated
-from lmi_constructs.runtime.errors import ContainerError, RequestError
+from lmi_constructs.runtime.errors import ContainerError, LmiRuntimeError, RequestError
 from lmi_constructs.runtime.requests import (
     ChatRequest,
     CompletionRequest,
@@ -288,10 +288,14 @@ class LmiClient:
                 "set enable_stateful_sessions in the settings (LMI v16 and later)",
             )
         inside = self.using(session_id=new.partition(";")[0])  # "id; Expires=..."
+        close = Request({"requestType": "CLOSE"})
         try:
             yield inside
-        finally:
-            inside._call(Request({"requestType": "CLOSE"}))
+        except BaseException:
+            with suppress(LmiRuntimeError):  # what failed first is what matters
+                inside._call(close)
+            raise
+        inside._call(close)
 
     @property
     def _what(self) -> str:

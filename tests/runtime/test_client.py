@@ -180,6 +180,17 @@ def test_a_session_is_opened_used_and_closed(runtime: Any, client: LmiClient) ->
     assert sent == [("NEW_SESSION", "NEW_SESSION"), ("id-1", None), ("id-1", "CLOSE")]
 
 
+def test_a_session_is_closed_after_an_error_and_the_error_stays(
+    runtime: Any, client: LmiClient
+) -> None:
+    expiry = "id-1; Expires=2026-12-01T12:00:00Z"
+    runtime.will_answer({"result": "created"}, **{"X-Amzn-SageMaker-New-Session-Id": expiry})
+    runtime.will_answer({"error": "session expired", "code": 424})
+    with pytest.raises(ZeroDivisionError), client.session():
+        raise ZeroDivisionError
+    assert runtime.asked[-1][2] == {"requestType": "CLOSE"}
+
+
 def test_says_that_sessions_are_not_enabled(runtime: Any, client: LmiClient) -> None:
     runtime.will_answer({"result": "?"})
     with pytest.raises(ContainerError, match="enable_stateful_sessions"), client.session():
