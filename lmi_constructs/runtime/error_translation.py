@@ -98,9 +98,10 @@ def error_in_answer(what: str, body: Mapping[str, Any]) -> ContainerError | None
     error = body.get("error")
     if error is None and body.get("object") == "error":
         error = body
-    if error is None:
-        failed = (body.get("details") or {}) if "token" in body or "generated_text" in body else {}
-        error = "the generation failed" if failed.get("finish_reason") == "error" else None
+    if error is None and ("token" in body or "generated_text" in body):
+        details = body.get("details")
+        failed = isinstance(details, dict) and details.get("finish_reason") == "error"
+        error = "the generation failed" if failed else None
     if error is None:
         return None
     status = body.get("code") if not isinstance(error, dict) else error.get("code")

@@ -99,36 +99,39 @@ StreamEvent: TypeAlias = (
 )
 
 
-def read_events(chunk: Mapping[str, Any]) -> Iterator[StreamEvent]:
-    """Yield what one object of a stream tells; whole answers are understood too.
+def read_events(chunk: Mapping[str, Any]) -> list[StreamEvent]:
+    """Return what one object of a stream tells; whole answers are understood too.
+
+    What only looks like a known schema is returned as it is.
 
     Sources: djl-serving@d21927c4 lmi_vllm/request_response_utils.py and
     rolling_batch output formatters; the chunk objects of vLLM's OpenAI-compatible server.
     """
-    if isinstance(chunk.get("choices"), list):
-        for choice in chunk["choices"]:
-            yield from _choice_events(choice)
-        yield from _usage_events(chunk.get("usage"))
-    elif "token" in chunk or "generated_text" in chunk:
-        yield from _generation_events(chunk)
-    else:
-        yield UnknownChunk(chunk)
+    try:
+        if isinstance(chunk.get("choices"), list):
+            choices = [event for choice in chunk["choices"] for event in _choice_events(choice)]
+            return [*choices, *_usage_events(chunk.get("usage"))]
+        if "token" in chunk or "generated_text" in chunk:
+            return list(_generation_events(chunk))
+    except (AttributeError, KeyError, TypeError, ValueError):
+        pass  # a value of another type than the schema's
+    return [UnknownChunk(chunk)]
 
 
 def _choice_events(choice: Mapping[str, Any]) -> Iterator[StreamEvent]:
-    number = choice.get("index") or 0
+    number = int(choice.get("index") or 0)
     said = choice.get("delta") or choice.get("message") or {}
     if reasoning := said.get("reasoning") or said.get("reasoning_content"):
-        yield ReasoningDelta(reasoning, number)
+        yield ReasoningDelta(_text(reasoning), number)
     if text := said.get("content") or choice.get("text"):
-        yield TextDelta(text, number)
+        yield TextDelta(_text(text), number)
     for position, call in enumerate(said.get("tool_calls") or ()):
         function = call.get("function") or {}
         yield ToolCallDelta(
-            index=call.get("index", position),
+            index=int(call.get("index", position)),
             id=call.get("id"),
             name=function.get("name"),
-            arguments=function.get("arguments") or "",
+            arguments=_text(function.get("arguments") or ""),
             choice=number,
         )
     if reason := choice.get("finish_reason"):
@@ -145,10 +148,16 @@ def _generation_events(chunk: Mapping[str, Any]) -> Iterator[StreamEvent]:
     token, whole = chunk.get("token"), chunk.get("generated_text")
     details = chunk.get("details") or {}
     if token is None:
-        yield TextDelta(whole or "")
+        yield TextDelta(_text(whole or ""))
     elif token.get("text") and not (token.get("special") or token.get("special_token")):
-        yield TextDelta(token["text"])
+        yield TextDelta(_text(token["text"]))
     if details.get("generated_tokens") is not None:
         yield Usage(details.get("input_length"), details["generated_tokens"])
     if whole is not None or details.get("finish_reason"):
         yield Finished(details.get("finish_reason"))
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
