@@ -43,11 +43,20 @@ def test_the_log_gives_the_cause_and_the_settings_the_change(aws: Any, deployed:
     assert report.notes == ()
 
 
-def test_an_endpoint_without_a_log_has_started_no_container(aws: Any, deployed: str) -> None:
-    report = diagnosed(aws)
+@pytest.mark.parametrize(
+    ("status", "note"), [("Creating", "no container has started"), ("InService", "was deleted")]
+)
+def test_what_a_missing_log_means_depends_on_the_state(
+    aws: Any, deployed: str, status: str, note: str
+) -> None:
+    sagemaker = aws.client("sagemaker")
+    described = {**sagemaker.describe_endpoint(EndpointName="chat"), "EndpointStatus": status}
+    sagemaker.describe_endpoint = lambda EndpointName: described
+    report = diagnose_endpoint("chat", sagemaker=sagemaker, logs=aws.client("logs"))
+    del sagemaker.describe_endpoint  # the client is shared
     assert report.diagnoses == ()
-    assert "no container has started" in report.notes[0]
-    assert "LMI033" in report.notes[0]
+    assert note in report.notes[0]
+    assert ("LMI033" in report.notes[0]) == (status == "Creating")
 
 
 def test_an_endpoint_that_does_not_exist_is_an_error(aws: Any) -> None:

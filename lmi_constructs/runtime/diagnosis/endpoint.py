@@ -30,6 +30,8 @@ _NO_LOG: Final = (
     "pullable (LMI092), or there may be no capacity: lmi check --endpoint {name}"
 )
 
+_NO_LOG_IN_SERVICE: Final = "there is no log to read: it was deleted, or the role may not write one"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
@@ -74,7 +76,8 @@ def diagnose_endpoint(name: str, *, sagemaker: Any, logs: Any) -> Report:
     ]
     lines = [line for group in groups for line in _log_lines(group, logs, notes)]
     if not lines and not notes:
-        notes.append(_NO_LOG.format(name=name))
+        in_service = states[0].status == "InService"
+        notes.append(_NO_LOG_IN_SERVICE if in_service else _NO_LOG.format(name=name))
     reasons = [state.reason for state in states if state.reason]
     diagnoses = recognise([*lines, *reasons])
     changes = _changes(diagnoses, states[0], sagemaker, notes)
