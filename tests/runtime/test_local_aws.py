@@ -11,7 +11,6 @@ import pytest
 from click.testing import CliRunner
 
 from lmi_constructs.cli.stream import stream
-from lmi_constructs.local import LocalAws
 from lmi_constructs.runtime import (
     ChatRequest,
     EndpointNotFoundError,
@@ -108,7 +107,7 @@ def engine() -> Iterator[Any]:
 
 
 def test_an_engine_behind_the_local_aws_streams_to_the_command(
-    running_aws: Any, aws: Any, deployed: str, engine: Any, monkeypatch: pytest.MonkeyPatch
+    aws: Any, deployed: str, engine: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from lmi_constructs.local.engines import ForwardingEngine
     from lmi_constructs.local.runtime import LocalRuntimeBackend
@@ -128,4 +127,3 @@ def test_an_engine_behind_the_local_aws_streams_to_the_command(
     client = LmiClient("chat", client=aws.client("sagemaker-runtime"))
     with pytest.raises(StreamInterruptedError):
         client.stream_chat("Hi").read()
-    assert isinstance(running_aws, LocalAws)
