@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lmi_constructs.container import verdict
 from lmi_constructs.facts import instance_types
 from lmi_constructs.hosting._tokens import is_token
-from lmi_constructs.planner import Architecture, EngineConfiguration, plan
+from lmi_constructs.planner import Architecture, EngineConfiguration, is_planned, plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,10 +49,15 @@ def plan_memory(
     judged: Verdict | None,
     container: LmiContainer | None,
 ) -> Plan | None:
-    """Return the memory plan of a model on an instance; `None` if one of them is not known."""
+    """Return the memory plan of a model on an instance.
+
+    `None` if one of them is not known, or the back end is none that the planner knows.
+    """
     known = Architecture.known(architecture) if isinstance(architecture, str) else architecture
     instance = instance_types().get(instance_type or "")
     if known is None or instance is None or judged is None or container is None:
+        return None
+    if not is_planned(judged.backend):
         return None
     configuration = EngineConfiguration.from_effective(
         judged.effective,

@@ -6,7 +6,7 @@ from lmi_constructs.planner.architecture import (
     LatentAttention,
     VisionTower,
 )
-from lmi_constructs.planner.configuration import EngineConfiguration
+from lmi_constructs.planner.configuration import EngineConfiguration, is_planned
 from lmi_constructs.planner.judgement import Grade
 from lmi_constructs.planner.plan import Plan, plan
 from lmi_constructs.planner.quantization import Quantization
@@ -22,6 +22,7 @@ __all__ = [
     "Quantization",
     "Suggestion",
     "VisionTower",
+    "is_planned",
     "plan",
     "suggest",
 ]

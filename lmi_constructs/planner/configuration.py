@@ -45,6 +45,14 @@ _SMALL_BATCH: Final = (2048, 256)
 """Tokens of a batch and sequences that the engine assumes: large on accelerators of 70 GiB and
 more other than the A100 (vllm/engine/arg_utils.py, 0.8 and later)."""
 
+_OTHER_ENGINES: Final = frozenset({"trtllm", "deepspeed", "tnx", "neuronx", "scheduler"})
+"""Back ends that are no vLLM, whose memory is not what is computed here."""
+
+
+def is_planned(backend: str | None) -> bool:
+    """Return whether memory can be planned for what serves the model; yes, if it is not known."""
+    return backend not in _OTHER_ENGINES
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineConfiguration:

@@ -20,6 +20,7 @@ from lmi_constructs.planner.judgement import (
 from lmi_constructs.planner.memory import Memory
 from lmi_constructs.planner.profile import GIB
 from lmi_constructs.planner.rules import broken_rules
+from lmi_constructs.planner.single_instance import fits_nowhere
 from lmi_constructs.planner.weights import repository_bytes
 
 if TYPE_CHECKING:
@@ -153,6 +154,8 @@ def plan(
         return outline
     memory = Memory.of(architecture, accelerator, configuration, setup)
     grade, about_memory = judge(memory, architecture, accelerator, setup, found)
+    if grade == "cannot" and about_memory:
+        about_memory = fits_nowhere(architecture, size) or about_memory
     longest = memory.cache.longest(memory.pool.usual * GIB)
     return replace(
         outline,

@@ -23,7 +23,7 @@ class CatalogueRow:
         class_name: Name of the construct in `lmi_constructs.presets`.
         title: What it is.
         hub_id: The model.
-        gated: Whether the hub asks for a token.
+        gated: Whether the hub asks for a token, `None` if it is not known.
         container: Name of the container release.
         instance_type: The instance type.
         accelerators: Number and kind of accelerators.
@@ -37,7 +37,7 @@ class CatalogueRow:
     class_name: str
     title: str
     hub_id: str
-    gated: bool
+    gated: bool | None
     container: str
     instance_type: str
     accelerators: str
@@ -69,7 +69,7 @@ def _row(table: PresetTable) -> CatalogueRow:
         instance_type=instance.name,
         accelerators=f"{instance.accelerator_count} x {instance.accelerator}",
         grade="unknown" if plan is None else plan.grade,
-        memory_gib=None if plan is None else plan.total_gib,
+        memory_gib=None if plan is None or plan.total_gib is None else round(plan.total_gib, 1),
         max_model_len=None if context is None else int(context.value),
         concurrency=engine_concurrency(judged),
     )

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, TypedDict
 
+import aws_cdk as cdk
+
 from lmi_constructs.container import LmiContainer
+from lmi_constructs.findings import Finding, LmiError
 from lmi_constructs.hosting import LmiEndpoint, ModelData
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import aws_cdk as cdk
     from aws_cdk import aws_ec2 as ec2
     from aws_cdk import aws_iam as iam
     from aws_cdk import aws_kms as kms
@@ -94,24 +96,61 @@ class LmiPreset(LmiEndpoint):
         Args:
             scope: Parent.
             id: Id within the parent.
-            model_data: Where the model's files come from, an S3 prefix at best. Default: the hub,
-                from which each new instance downloads everything again.
+            model_data: Where the model's files come from, an S3 prefix at best. Default: the hub at
+                a pinned commit, from which each new instance downloads everything again; not for
+                gated models.
             settings: Settings that replace those of the table, one by one.
             container: Default: the table's release.
             instance_type: Default: the table's.
             **overrides: Every other keyword of `LmiEndpoint`.
 
         Raises:
-            LmiError: If the endpoint would fail at deploy time.
+            LmiError: If the endpoint would fail at deploy time; LMI029 for a gated model without
+                model_data.
         """
         table = self.table
         chosen = table.lmi_settings()
         super().__init__(
             scope,
             id,
-            model_data=(model_data or ModelData.hub(table.hub_id)).of_model(table.hub_id),
+            model_data=(model_data or _from_hub(table)).of_model(table.hub_id),
             settings=chosen if settings is None else chosen.merged(settings),
             container=container or LmiContainer.of(table.container),
             instance_type=instance_type or str(table.instance_type.value),
             **overrides,
         )
+        if container is None:
+            self._acknowledge(table.acknowledged)
+
+    @classmethod
+    def serving_properties(cls, model_id: str | None = None) -> str:
+        """Return the settings as the text of a `serving.properties` to lie beside the model.
+
+        Args:
+            model_id: Hub id or `s3://` prefix of the model, if it does not lie beside the file.
+        """
+        container = LmiContainer.of(cls.table.container)
+        return cls.table.lmi_settings().to_serving_properties(container, model_id)
+
+    def _acknowledge(self, reasons: Mapping[str, str]) -> None:
+        """Say why the warnings that the preset's own settings give are fine."""
+        for rule, reason in reasons.items():
+            for source in ("annotation", "lmi"):
+                acknowledgment = cdk.Acknowledgment(id=f"{source}::{rule}", reason=reason)
+                cdk.Validations.of(self).acknowledge(acknowledgment)
+
+
+def _from_hub(table: PresetTable) -> ModelData:
+    if not table.gated:
+        return ModelData.hub(table.hub_id, revision=table.revision)
+    raise LmiError(
+        Finding(
+            rule="LMI029",
+            message=f"{table.hub_id} is gated, and no model_data is given",
+            why="the hub refuses the download without a token, and the container never starts",
+            fix="accept the licence on the hub, then give model_data=ModelData.s3_prefix(bucket,"
+            f" prefix) with your copy, or ModelData.hub({table.hub_id!r}, token=secret)",
+            where="model_data",
+            source=f"https://huggingface.co/{table.hub_id}",
+        )
+    )

@@ -14,7 +14,7 @@ from lmi_constructs.checks.rules.base import Rule, placed
 from lmi_constructs.checks.rules.common import environment, instance, once, release
 from lmi_constructs.checks.rules.engine import judged_runs
 from lmi_constructs.findings import LmiError
-from lmi_constructs.planner import Architecture, EngineConfiguration, plan
+from lmi_constructs.planner import Architecture, EngineConfiguration, is_planned, plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -50,6 +50,7 @@ def _llama(**changes: object) -> dict[str, object]:
 
 
 _70B: Final = {"hidden_size": 8192, "intermediate_size": 28672, "num_hidden_layers": 80}
+_GIANT: Final = {"hidden_size": 16384, "intermediate_size": 65536, "num_hidden_layers": 256}
 _MIXTURE: Final[dict[str, object]] = {
     "architectures": ["Qwen3MoeForCausalLM"],
     "model_type": "qwen3_moe",
@@ -138,12 +139,24 @@ class ContextTooLong(_OfPlan):
     failing = Example(model_config=_llama(max_position_embeddings=4096))
 
 
+class FitsNowhere(_OfPlan):
+    """LMI058."""
+
+    id = "LMI058"
+    title = "the model fits on no single instance"
+    why = "an endpoint runs each copy of a model on one instance, however many instances there are"
+    fix = "use a quantised or distilled model, or SageMaker HyperPod on EKS"
+    source = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks.html"
+    failing = Example(model_config=_llama(**_GIANT, num_attention_heads=128))
+
+
 PLAN_RULES: Final[tuple[type[_OfPlan], ...]] = (
     DoesNotFit,
     FitsBarely,
     HeadsNotDivisible,
     BlocksNotDivisible,
     ContextTooLong,
+    FitsNowhere,
 )
 
 
@@ -169,7 +182,7 @@ def plans(deployment: Deployment) -> Iterator[PlannedRun]:
     """Return the plan of each known model on each instance type that runs it."""
     for one, judged in judged_runs(deployment):
         architecture = _architecture(deployment, one)
-        if architecture is None:
+        if architecture is None or not is_planned(judged.backend):
             continue
         for path, name in one.variant.instance_types:
             kind = instance(name)

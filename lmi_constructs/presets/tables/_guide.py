@@ -1,0 +1,81 @@
+"""What several tables say: the default release, and departures that recur."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lmi_constructs.presets.table import Choice, Departure
+
+RELEASE: Final = "v27"
+RELEASE_SOURCE: Final = "newest release whose behaviour has been verified by running its code"
+
+LOADING: Final = Choice(1800, "LMI guide 3.7: 1800 to 3600 seconds")
+LOADING_LARGE: Final = Choice(
+    3600, "LMI guide 3.7: 3600 seconds for large models, and the longest that SageMaker waits"
+)
+
+UNSTUDIED: Final = (
+    "the release is too old for its code to be run here; every setting is one that its own user"
+    " guide or source names"
+)
+"""Why LMI016 is fine."""
+
+LORA_NOTE: Final = (
+    "Adapters lie under `adapters/NAME/` beside the model's files, and are loaded at the start; name"
+    " one in a request with `adapters`."
+)
+
+
+def model_id(guide: str, deployed: str | None = None) -> Departure:
+    """Return why the hub id is not among the settings of a mounted model."""
+    return Departure(
+        key="HF_MODEL_ID",
+        guide=guide,
+        deployed=deployed or "the S3 prefix at /opt/ml/model, if model_data is one",
+        why="SageMaker mounts the files there and the container finds them by itself; with a hub id"
+        " beside them it would load a second model",
+    )
+
+
+ROLLING_BATCH: Final = Departure(
+    key="OPTION_ROLLING_BATCH",
+    guide="vllm",
+    deployed=None,
+    why="from LMI v17 on that value chooses the old synchronous engine; without it the container"
+    " takes the asynchronous one, which the guide recommends",
+)
+
+LMI_DIST: Final = Departure(
+    key="OPTION_ROLLING_BATCH",
+    guide="lmi-dist",
+    deployed=None,
+    why="LMI v15 dropped that back end; vLLM's asynchronous mode has what it was chosen for, and is"
+    " what the container takes when nothing is said",
+)
+
+TRUST_REMOTE_CODE: Final = Departure(
+    key="OPTION_TRUST_REMOTE_CODE",
+    guide="true",
+    deployed=None,
+    why="the engine has the model built in; the option would only allow code from the hub to run in"
+    " the container",
+)
+
+LORA_EXTRA_VOCAB_SIZE: Final = Departure(
+    key="OPTION_LORA_EXTRA_VOCAB_SIZE",
+    guide="256",
+    deployed=None,
+    why="vLLM 0.12 (LMI v18) removed it: an adapter with tokens of its own cannot be served any more,"
+    " and the setting would be ignored without a word",
+)
+
+
+def quantize(method: str) -> Departure:
+    """Return why the method of a quantised checkpoint is not named."""
+    return Departure(
+        key="OPTION_QUANTIZE",
+        guide=method,
+        deployed=None,
+        why=f"the checkpoint says it itself; naming {method} forces the plain kernels where the engine"
+        " would take the faster Marlin ones (djl-serving user guides, ahead-of-time quantisation)",
+    )
