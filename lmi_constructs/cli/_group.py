@@ -24,6 +24,7 @@ _COMMANDS: dict[str, _Command] = {
     "options": _Command(
         "lmi_constructs.cli.options", "Say what an option does and what to write now."
     ),
+    "presets": _Command("lmi_constructs.cli.presets", "List what is ready to deploy, or show one."),
     "check": _Command(
         "lmi_constructs.cli.check", "Find in templates what would fail at deploy time."
     ),

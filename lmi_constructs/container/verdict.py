@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from lmi_constructs.container.arguments import Arguments, Stage, read_arguments
 from lmi_constructs.container.front_end import Properties, merge, shown
@@ -18,13 +18,14 @@ from lmi_constructs.container.start import (
     start_findings,
     startup_models,
 )
+from lmi_constructs.container.values import boolean, decimal, whole
 from lmi_constructs.facts.engine_arguments import engine_arguments
 from lmi_constructs.facts.handler import handler_behaviour
 from lmi_constructs.facts.options import Option, option, option_names
 from lmi_constructs.findings import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 ArgumentsVerdict = Literal["accepted", "rejected", "accepted-ignoring", "accepted-without-vllm"]
 
@@ -261,4 +262,35 @@ def _without_table(
         source=release.source,
     )
     starts = False if found or any(note.severity == "error" for note in notes) else None
-    return Verdict("accepted", frozenset(), starts, chosen, (*found, *notes, note))
+    effective = _read_plainly(properties)
+    return Verdict("accepted", frozenset(), starts, chosen, (*found, *notes, note), effective)
+
+
+_PLAIN: Final[dict[str, tuple[str, Callable[[str], object]]]] = {
+    "tensor_parallel_degree": ("tensor_parallel_degree", whole),
+    "max_rolling_batch_size": ("max_num_seqs", whole),
+    "max_model_len": ("max_model_len", whole),
+    "gpu_memory_utilization": ("gpu_memory_utilization", decimal),
+    "quantize": ("quantization", str),
+    "enable_lora": ("enable_lora", boolean),
+    "max_loras": ("max_loras", whole),
+    "max_lora_rank": ("max_lora_rank", whole),
+}
+"""Options that mean the same on every release, with the engine's name and how they are read."""
+
+
+def _read_plainly(properties: Properties) -> dict[str, Any]:
+    """Return the engine's settings as far as they mean the same on every release."""
+    found: dict[str, Any] = {}
+    for option_name, (engine_name, read) in _PLAIN.items():
+        text = properties.text(option_name)
+        if text is None and option_name == "tensor_parallel_degree":
+            value = properties.environment.get("TENSOR_PARALLEL_DEGREE")
+            text = value if isinstance(value, str) else None
+        if text is None or text in ("max", "auto"):
+            continue
+        try:
+            found[engine_name] = read(text)
+        except ValueError:
+            continue  # what this release makes of it is not known
+    return found

@@ -73,6 +73,7 @@ class ModelData(ABC):
         *,
         encryption_key: kms.IKey | None = None,
         architecture: Architecture | str | None = None,
+        serving_properties: str | None = None,
     ) -> ModelData:
         """Return uncompressed files under an S3 prefix, mounted at `/opt/ml/model`.
 
@@ -87,12 +88,15 @@ class ModelData(ABC):
             encryption_key: Key of the objects. Default: the key the bucket was given, if any.
             architecture: The model, as its hub id or as an `Architecture`, for the memory plan.
                 Default: unknown, nothing is planned.
+            serving_properties: Text of the `serving.properties` among the files, so that what it
+                says is checked and planned as settings are. Default: there is none.
 
         Raises:
             LmiError: If the prefix could not be mounted (LMI020, LMI021) or the bucket's name is none
                 (LMI025).
         """
-        return _S3Prefix(S3Location(bucket, prefix, encryption_key), architecture)
+        location = S3Location(bucket, prefix, encryption_key)
+        return _S3Prefix(location, architecture, serving_properties)
 
     @staticmethod
     def hub(
@@ -173,11 +177,13 @@ class ModelData(ABC):
 class _S3Prefix(ModelData):
     location: S3Location
     architecture: Architecture | str | None = None
+    serving_properties: str | None = None
 
     def bind(self, scope: Construct, surroundings: Surroundings) -> BoundModelData:
         return BoundModelData(
             model_data_source=s3_source(self.location.uri, "S3Prefix", "None"),
             permissions=self.location.read_permissions(surroundings),
+            serving_properties=self.serving_properties,
         )
 
 

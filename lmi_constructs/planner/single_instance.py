@@ -41,11 +41,10 @@ def fits_nowhere(architecture: Architecture, size: int | None) -> tuple[Finding,
 
 @cache
 def _largest() -> tuple[str, float]:
-    """Return the instance type with the most memory of CUDA accelerators, in GiB."""
+    """Return the instance type with the most accelerator memory, as its maker states it, in GiB."""
     sizes = {
-        name: (instance.usable_accelerator_memory_gib or 0) * instance.accelerator_count
+        name: accelerators()[instance.accelerator].memory_gib * instance.accelerator_count
         for name, instance in instance_types().items()
-        if accelerators()[instance.accelerator].compute_capability is not None
     }
     largest = max(sizes, key=lambda name: sizes[name])
     return largest, sizes[largest]

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import aws_cdk as cdk
 import pytest
 
-from lmi_constructs import LmiContainer, LmiEndpoint, LmiSettings, ModelData, presets
+from lmi_constructs import LmiContainer, LmiEndpoint, LmiError, LmiSettings, ModelData, presets
 from lmi_constructs.container import verdict
 from lmi_constructs.facts import instance_types
+from lmi_constructs.facts.engine_arguments import registered
+from lmi_constructs.facts.hub_models import hub_models
 from lmi_constructs.presets.constructs import PRESETS
 from lmi_constructs.presets.tables import TABLES
 from lmi_constructs.testing import stable_template
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from lmi_constructs.presets import LmiPreset
 
 ROOT = Path(__file__).parent.parent.parent
+NOT_PLANNED = {"tensorrt-llm", "deepspeed", "neuron"}
 every_preset = pytest.mark.parametrize("preset", PRESETS.values(), ids=list(PRESETS))
 
 
@@ -54,25 +57,30 @@ def test_starts_on_its_container(preset: type[LmiPreset], stack: cdk.Stack) -> N
     container = LmiContainer.of(table.container)
     environment = table.lmi_settings().to_environment(container)
     judged = verdict(environment, container, instance.accelerator_count, model_mounted=True)
-    assert judged.findings == ()
+    assert {finding.rule for finding in judged.findings} == set(table.acknowledged)
+    assert judged.errors == ()
     assert judged.starts is not False
+    assert judged.arguments == "accepted"
 
 
 @every_preset
 def test_fits_on_its_instance(preset: type[LmiPreset], stack: cdk.Stack) -> None:
     data = ModelData.s3_prefix("my-models", "m/", architecture=preset.table.hub_id)
     endpoint = preset(stack, "Chat", model_data=data)
-    assert endpoint.plan is not None
-    assert endpoint.plan.grade == "fits"
+    if preset.table.name in NOT_PLANNED:
+        assert endpoint.plan is None or endpoint.plan.grade == "unknown"
+    else:
+        assert endpoint.plan is not None
+        assert endpoint.plan.grade == "fits"
 
 
 @every_preset
 def test_gives_every_value_a_source(preset: type[LmiPreset]) -> None:
     table = preset.table
-    choices = [table.instance_type, *table.settings.values()]
+    choices = [table.instance_type, *table.settings.values(), *table.engine_args.values()]
     assert all(len(choice.source) > 8 for choice in choices)
-    assert table.hub_source
     assert table.container_source
+    assert hub_models()[table.hub_id].exists is True
 
 
 @every_preset
@@ -87,13 +95,106 @@ def test_is_deployed_as_reviewed(
 
 
 @every_preset
-def test_downloads_from_the_hub_when_given_nothing(
+def test_downloads_a_pinned_commit_or_says_what_a_gated_model_needs(
     preset: type[LmiPreset], stack: cdk.Stack, resources: Any
 ) -> None:
+    table = preset.table
+    if table.gated:
+        with pytest.raises(LmiError, match="LMI029") as caught:
+            preset(stack, "Chat")
+        assert "s3_prefix" in str(caught.value)
+        return
     preset(stack, "Chat")
     (model,) = resources(stack, "AWS::SageMaker::Model")
-    assert model["PrimaryContainer"]["Environment"]["HF_MODEL_ID"] == preset.table.hub_id
+    environment = model["PrimaryContainer"]["Environment"]
+    assert environment["HF_MODEL_ID"] == table.hub_id
+    assert environment.get("HF_REVISION") == hub_models()[table.hub_id].revision
     assert model["EnableNetworkIsolation"] is False
+
+
+@every_preset
+def test_knows_the_parsers_it_names(preset: type[LmiPreset]) -> None:
+    version = LmiContainer.of(preset.table.container).release.engine_version or ""
+    for setting, kind in (
+        ("tool_call_parser", "tool_parsers"),
+        ("reasoning_parser", "reasoning_parsers"),
+    ):
+        if setting in preset.table.settings:
+            assert preset.table.settings[setting].value in (registered(kind, version) or ())
+
+
+@every_preset
+def test_gives_no_warning_that_is_not_acknowledged(
+    preset: type[LmiPreset], stack: cdk.Stack
+) -> None:
+    data = ModelData.s3_prefix("my-models", "m/")
+    endpoint = preset(stack, "Chat", model_data=data)
+    assert endpoint.model is not None
+    assert {finding.rule for finding in endpoint.model.findings} <= set(preset.table.acknowledged)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "rule"),
+    [
+        ("tensorrt-llm", "v27", "LMI001"),
+        ("lmi-dist", "trtllm-0.33.0", "LMI001"),
+        ("deepspeed", "v14", "LMI001"),
+        ("deepspeed", "v27", "LMI001"),
+        ("neuron", "v27", "LMI036"),
+        ("gpt-oss-120b", "neuronx-0.30.0", "LMI036"),
+    ],
+)
+def test_refuses_a_back_end_on_an_image_without_it(
+    stack: cdk.Stack, name: str, wrong: str, rule: str
+) -> None:
+    data = ModelData.s3_prefix("my-models", "m/")
+    with pytest.raises(LmiError) as caught:
+        PRESETS[name](stack, "Chat", model_data=data, container=LmiContainer.of(wrong))
+    assert rule in {finding.rule for finding in caught.value.findings}
+
+
+def test_says_on_a_release_without_lmi_dist_what_serves_instead(stack: cdk.Stack) -> None:
+    data = ModelData.s3_prefix("my-models", "m/")
+    endpoint = presets.LmiDist(stack, "Chat", model_data=data, container=LmiContainer.V27)
+    assert endpoint.model is not None
+    assert {finding.rule for finding in endpoint.model.findings} == {"LMI015"}
+
+
+def test_renders_the_guides_draft_model_for_lmi_dist(stack: cdk.Stack) -> None:
+    settings = LmiSettings(
+        speculative_draft_model="meta-llama/Llama-3.2-1B-Instruct",
+        speculative_length=5,
+        draft_model_tp_size=1,
+    )
+    data = ModelData.s3_prefix("my-models", "m/")
+    environment = presets.LmiDist(stack, "Chat", model_data=data, settings=settings).environment
+    for key, value in presets.LmiDist.table.guide.items():
+        if value != "model-id":
+            assert environment[key] == value
+
+
+@pytest.mark.parametrize(("method", "container"), [("squeezellm", "v27"), ("bitsandbytes", "v29")])
+def test_refuses_a_quantisation_that_is_gone_and_names_those_that_live(
+    stack: cdk.Stack, method: str, container: str
+) -> None:
+    data = ModelData.s3_prefix("my-models", "m/")
+    with pytest.raises(LmiError, match=f"quantize={method}") as caught:
+        presets.Llama3_70BBitsAndBytes(
+            stack,
+            "Chat",
+            model_data=data,
+            settings=LmiSettings(quantize=method),
+            container=LmiContainer.of(container),
+        )
+    assert "compressed-tensors" in str(caught.value)
+
+
+def test_writes_the_settings_as_a_file_of_the_same_meaning() -> None:
+    for preset in PRESETS.values():
+        container = LmiContainer.of(preset.table.container)
+        again = LmiSettings.from_serving_properties(preset.serving_properties())
+        settings = preset.table.lmi_settings()
+        assert again.to_environment(container) == settings.to_environment(container)
 
 
 def test_parses_tool_calls_and_reasoning_of_gpt_oss(stack: cdk.Stack) -> None:

@@ -50,7 +50,7 @@ def _llama(**changes: object) -> dict[str, object]:
 
 
 _70B: Final = {"hidden_size": 8192, "intermediate_size": 28672, "num_hidden_layers": 80}
-_GIANT: Final = {"hidden_size": 16384, "intermediate_size": 65536, "num_hidden_layers": 256}
+_GIANT: Final = {"hidden_size": 16384, "intermediate_size": 65536, "num_hidden_layers": 512}
 _MIXTURE: Final[dict[str, object]] = {
     "architectures": ["Qwen3MoeForCausalLM"],
     "model_type": "qwen3_moe",

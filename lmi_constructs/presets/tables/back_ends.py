@@ -29,6 +29,7 @@ TENSORRT_LLM = PresetTable(
         {
             "rolling_batch": Choice("trtllm", _TRTLLM),
             "tensor_parallel_degree": Choice("max", f"{_GUIDES}/trt_llm_user_guide.md"),
+            "max_rolling_batch_size": Choice(64, "LMI guide 3.3: 32 to 128"),
             "max_beam_width": Choice(1, _TRTLLM),
             "enable_chunked_prefill": Choice(True, f"{_TRTLLM}; the name that the engine knows"),
             "model_loading_timeout": Choice(

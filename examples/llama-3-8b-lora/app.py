@@ -1,0 +1,22 @@
+"""Llama 3 8B with up to four LoRA adapters at once, on one L4 GPU."""
+
+import os
+
+import aws_cdk as cdk
+
+from lmi_constructs import ModelData, presets
+
+app = cdk.App()
+bucket = app.node.try_get_context("model_bucket") or "my-models"
+environment = cdk.Environment(
+    account=os.environ.get("CDK_DEFAULT_ACCOUNT"), region=os.environ.get("CDK_DEFAULT_REGION")
+)
+stack = cdk.Stack(app, "Llama38BLora", env=environment)
+
+model_data = ModelData.s3_prefix(bucket, "llama-3-8b-lora/")
+endpoint = presets.Llama3_8BLora(stack, "Endpoint", model_data=model_data)
+endpoint.auto_scale_instance_count(max_capacity=2).scale_on_concurrency("Concurrency")
+endpoint.add_alarms(p99_first_chunk_latency=cdk.Duration.seconds(10))
+cdk.CfnOutput(stack, "EndpointName", value=endpoint.endpoint_name)
+
+app.synth()
