@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,9 +15,11 @@ from lmi_constructs.presets import PRESETS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
-APP = """
+ROOT = Path(__file__).resolve().parents[2]
+APP = f"""
+import sys
+sys.path.insert(0, {str(ROOT)!r})
 import aws_cdk as cdk
 from lmi_constructs.presets import PRESETS
 from stacks import PresetStack
