@@ -179,3 +179,22 @@ def test_a_warm_verdict_takes_less_than_a_millisecond():
     for _ in range(200):
         verdict(environment, V27, 8)
     assert (time.perf_counter() - begin) / 200 < 0.001
+
+
+def test_reads_of_an_old_image_what_means_the_same_on_every_release() -> None:
+    judged = verdict(
+        {
+            "OPTION_ROLLING_BATCH": "lmi-dist",
+            "TENSOR_PARALLEL_DEGREE": "4",
+            "OPTION_MAX_ROLLING_BATCH_SIZE": "32",
+            "OPTION_MAX_MODEL_LEN": "4096",
+            "OPTION_GPU_MEMORY_UTILIZATION": "most",
+        },
+        LmiContainer.V14,
+        model_mounted=True,
+    )
+    assert judged.effective == {
+        "tensor_parallel_degree": 4,
+        "max_num_seqs": 32,
+        "max_model_len": 4096,
+    }
