@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lmi_constructs.local import CdkCli, LocalAws
+from lmi_constructs.local import CdkCli
 from lmi_constructs.presets import PRESETS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from lmi_constructs.local import LocalAws
 
 ROOT = Path(__file__).resolve().parents[2]
 APP = f"""
@@ -38,15 +38,17 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, dict[str, Any]]]:
+def deployed(
+    running_aws: LocalAws, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, dict[str, Any]]:
     """The endpoints by preset, with their config and model, from one deployment of all stacks."""
     directory: Path = tmp_path_factory.mktemp("every-preset")
     (directory / "app.py").write_text(APP)
-    with LocalAws() as aws:
-        cdk = CdkCli(aws, app=f"{sys.executable} app.py", directory=directory)
-        cdk.bootstrap()
-        cdk.deploy()
-        yield {name: _described(aws, name) for name in PRESETS}
+    running_aws.reset()
+    cdk = CdkCli(running_aws, app=f"{sys.executable} app.py", directory=directory)
+    cdk.bootstrap()
+    cdk.deploy()
+    return {name: _described(running_aws, name) for name in PRESETS}
 
 
 def _described(aws: LocalAws, preset: str) -> dict[str, Any]:
