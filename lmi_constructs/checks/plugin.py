@@ -1,6 +1,7 @@
 """The rules at synth: as a policy-validation plugin for any CDK app, and for our own constructs.
 
-The only module of this room that knows the CDK.
+The only module of this room that knows the CDK. The rules are loaded when an app is synthesised, so
+that importing a construct stays cheap.
 """
 
 from __future__ import annotations
@@ -12,20 +13,19 @@ import jsii
 
 from lmi_constructs._version import __version__
 from lmi_constructs.checks.keywords import keyword_of
-from lmi_constructs.checks.rules import PlacedFinding, all_rules
-from lmi_constructs.checks.run import CheckOptions, check_sources
-from lmi_constructs.checks.template.files import read_stack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from constructs import IConstruct
 
+    from lmi_constructs.checks.rules import PlacedFinding
+    from lmi_constructs.checks.run import CheckOptions
     from lmi_constructs.checks.template import TemplateSource
     from lmi_constructs.findings import Finding
 
 _ATTACHED: Final = "_lmi_attached_checks"
-"""Attribute of an app or root stage that holds the plugin of our constructs in it."""
+"""Attribute of an app or root stage, and of the parents of our constructs, that holds the plugin."""
 
 _CHECKED: Final = "_lmi_checked"
 """Attribute of our constructs, so that those inside another one are not attached twice."""
@@ -59,7 +59,7 @@ class LmiChecks:
             only: Construct paths to report below, or a function of a construct path; by default
                 everything is reported.
         """
-        self._options = options or CheckOptions()
+        self._options = options
         self._only = only
 
     @property
@@ -75,6 +75,8 @@ class LmiChecks:
     @property
     def rule_ids(self) -> list[str]:
         """Ids of all rules."""
+        from lmi_constructs.checks.rules import all_rules
+
         return [rule.id for rule in all_rules()]
 
     def validate(self, context: cdk.IPolicyValidationContext) -> cdk.PolicyValidationPluginReport:
@@ -83,6 +85,9 @@ class LmiChecks:
         Args:
             context: The templates, as the CDK hands them over.
         """
+        from lmi_constructs.checks.run import check_sources
+        from lmi_constructs.checks.template.files import read_stack
+
         sources = [
             read_stack(
                 stack.template_path,
@@ -98,6 +103,8 @@ class LmiChecks:
     def _chosen(
         self, findings: Iterable[Finding], context: cdk.IPolicyValidationContext
     ) -> list[PlacedFinding]:
+        from lmi_constructs.checks.rules import PlacedFinding
+
         found = [finding for finding in findings if isinstance(finding, PlacedFinding)]
         if not found:
             return found
@@ -122,8 +129,18 @@ class _OwnChecks(LmiChecks):
     """The checks of our own constructs: each finding names the keyword to change."""
 
     def __init__(self) -> None:
-        self.paths: list[str] = []
-        super().__init__(only=self.paths)
+        self._constructs: list[IConstruct] = []
+        self._paths: list[str] = []
+        super().__init__(only=self._is_below)
+
+    def add(self, construct: IConstruct) -> None:
+        """Check what stands below a construct."""
+        self._constructs.append(construct)
+
+    def _is_below(self, path: str) -> bool:
+        """Return whether a path stands below our constructs, asking for theirs only now."""
+        self._paths += [item.node.path for item in self._constructs[len(self._paths) :]]
+        return any(path == one or path.startswith(f"{one}/") for one in self._paths)
 
     def _chosen(
         self, findings: Iterable[Finding], context: cdk.IPolicyValidationContext
@@ -144,16 +161,23 @@ def attach_to(construct: IConstruct, scope: object) -> None:
     setattr(construct, _CHECKED, True)
     if getattr(scope, _CHECKED, False):
         return
-    node = construct.node
-    root = node.root
-    if not isinstance(root, cdk.Stage):
+    attached = getattr(scope, _ATTACHED, None) or _attached_to_root(construct)
+    if attached is None:
         return
-    attached = getattr(root, _ATTACHED, None)
+    setattr(scope, _ATTACHED, attached)
+    attached.add(construct)
+
+
+def _attached_to_root(construct: IConstruct) -> _OwnChecks | None:
+    root = construct.node.root
+    if not isinstance(root, cdk.Stage):
+        return None
+    attached: _OwnChecks | None = getattr(root, _ATTACHED, None)
     if attached is None:
         attached = _OwnChecks()
         setattr(root, _ATTACHED, attached)
         cdk.Validations.of(root).add_plugins(attached)
-    attached.paths.append(node.path)
+    return attached
 
 
 def _with_keyword(finding: PlacedFinding) -> PlacedFinding:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 
 from aws_cdk import aws_iam as iam
@@ -96,10 +97,16 @@ def execution_role(scope: Construct, permissions: Iterable[Permission]) -> iam.R
     return iam.Role(
         scope,
         "Role",
-        assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com"),
+        assumed_by=_sagemaker(),
         description="What an LMI model may do: pull its image, read its model, write logs and metrics",
         inline_policies={"Execution": iam.PolicyDocument.from_json(document)},
     )
+
+
+@cache
+def _sagemaker() -> iam.ServicePrincipal:
+    """Return the principal that runs models: made once, as it is a call over the bridge."""
+    return iam.ServicePrincipal("sagemaker.amazonaws.com")
 
 
 def grant(role: iam.IRole, permissions: Iterable[Permission]) -> list[IDependable]:

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 from lmi_constructs.container import verdict
 from lmi_constructs.facts import instance_types
 from lmi_constructs.hosting._tokens import is_token
-from lmi_constructs.planner import Architecture, EngineConfiguration, is_planned, plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lmi_constructs.container import LmiContainer, Verdict
     from lmi_constructs.hosting.model_data import BoundModelData
-    from lmi_constructs.planner import Plan
+    from lmi_constructs.planner import Architecture, Plan
 
 _DEFAULT_LOADING_TIMEOUT_SECONDS = 1200
 """MODEL_LOADING_TIMEOUT of every image from 0.27 to 0.36 (djl-serving branches *-dlc)."""
@@ -53,11 +52,13 @@ def plan_memory(
 
     `None` if one of them is not known, or the back end is none that the planner knows.
     """
-    known = Architecture.known(architecture) if isinstance(architecture, str) else architecture
     instance = instance_types().get(instance_type or "")
-    if known is None or instance is None or judged is None or container is None:
+    if architecture is None or instance is None or judged is None or container is None:
         return None
-    if not is_planned(judged.backend):
+    from lmi_constructs.planner import Architecture, EngineConfiguration, is_planned, plan
+
+    known = Architecture.known(architecture) if isinstance(architecture, str) else architecture
+    if known is None or not is_planned(judged.backend):
         return None
     configuration = EngineConfiguration.from_effective(
         judged.effective,

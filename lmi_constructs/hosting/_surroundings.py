@@ -13,6 +13,9 @@ from lmi_constructs.hosting._tokens import is_token
 if TYPE_CHECKING:
     from constructs import Construct
 
+_KEPT = "_lmi_surroundings"
+"""Attribute of a stack that holds its surroundings."""
+
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
@@ -32,12 +35,20 @@ class Surroundings:
 
     @classmethod
     def of(cls, scope: Construct) -> Surroundings:
-        """Return the surroundings of a construct."""
-        stack = cdk.Stack.of(scope)
+        """Return the surroundings of a construct.
+
+        They are kept at the stack, as each question costs a call over the bridge.
+        """
+        stack = scope if isinstance(scope, cdk.Stack) else cdk.Stack.of(scope)
+        kept = getattr(stack, _KEPT, None)
+        if isinstance(kept, cls):
+            return kept
         region = stack.region
         registry = registries().get(region)
         partition = stack.partition if registry is None else registry.partition
-        return cls(stack=stack, region=region, account=stack.account, partition=partition)
+        found = cls(stack=stack, region=region, account=stack.account, partition=partition)
+        setattr(stack, _KEPT, found)
+        return found
 
     @property
     def region_is_known(self) -> bool:

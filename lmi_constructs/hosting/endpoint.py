@@ -231,6 +231,7 @@ class LmiEndpoint(EndpointBase):
             deployment_config=deployment,
             retain_deployment_config=retain_deployment,
         )
+        self._endpoint_name: str = self.resource.attr_endpoint_name
 
     @staticmethod
     def from_endpoint_name(scope: Construct, id: str, endpoint_name: str) -> ImportedEndpoint:
@@ -240,7 +241,7 @@ class LmiEndpoint(EndpointBase):
     @property
     def endpoint_name(self) -> str:
         """Name of the endpoint."""
-        return self.resource.attr_endpoint_name
+        return self._endpoint_name
 
     @property
     def endpoint_arn(self) -> str:

@@ -8,8 +8,8 @@ import aws_cdk as cdk
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
+from lmi_constructs.checks.metadata import MODEL_METADATA
 from lmi_constructs.checks.plugin import attach_to
-from lmi_constructs.checks.template.read import MODEL_METADATA
 from lmi_constructs.container import LmiSettings
 from lmi_constructs.container.spelling import limit_findings
 from lmi_constructs.findings import Finding, LmiError

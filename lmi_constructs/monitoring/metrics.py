@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
+from functools import cache
 from typing import TYPE_CHECKING
 
 from lmi_constructs.facts.metrics import endpoint_metrics
@@ -33,7 +34,6 @@ def endpoint_metric(
     Raises:
         LmiError: If endpoints publish no metric of this name (LMI085).
     """
-    import aws_cdk as cdk
     from aws_cdk import aws_cloudwatch as cloudwatch
 
     row = endpoint_metrics().get(name)
@@ -54,5 +54,13 @@ def endpoint_metric(
         metric_name=row.name,
         dimensions_map={dimension: values[dimension] for dimension in row.dimensions},
         statistic=statistic or row.statistic,
-        period=period or cdk.Duration.minutes(1),
+        period=period or _one_minute(),
     )
+
+
+@cache
+def _one_minute() -> cdk.Duration:
+    """Return the period at which endpoints publish: made once, as it is a call over the bridge."""
+    import aws_cdk as cdk
+
+    return cdk.Duration.minutes(1)

@@ -143,6 +143,7 @@ def _any(answers: Iterable[bool | Unknown]) -> bool | Unknown:
     return UNKNOWN if UNKNOWN in known else False
 
 
+@lru_cache(maxsize=4096)
 def _matches(pattern: str, text: str) -> bool:
     """Match as IAM does, in one pass: a star gives back only as much as it must."""
     position = at = 0

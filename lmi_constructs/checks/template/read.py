@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.checks.deployment import Deployment, Facts
+from lmi_constructs.checks.metadata import MODEL_METADATA
 from lmi_constructs.checks.resources import (
     Alarm,
     Component,
@@ -24,9 +25,6 @@ from lmi_constructs.checks.values import UNKNOWN, as_mapping, as_sequence, legib
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
-
-MODEL_METADATA: Final = "lmi:model"
-"""Metadata of a model resource: hub id of the model whose files are mounted."""
 
 _MOST_NESTED: Final = 20
 

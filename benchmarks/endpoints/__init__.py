@@ -1,0 +1,1 @@
+"""One endpoint with scaling and two alarms, written in several ways."""
