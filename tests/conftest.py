@@ -16,7 +16,7 @@ os.environ.setdefault("JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION", "1")
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     import aws_cdk as cdk
 
@@ -81,17 +81,13 @@ def bridge_calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return sent
 
 
-@pytest.fixture(scope="session")
-def running_aws() -> Iterator[LocalAws]:
-    """The one local AWS of a test process."""
-    from lmi_constructs.local import LocalAws
-
-    with LocalAws() as aws:
-        yield aws
-
-
 @pytest.fixture
-def aws(running_aws: LocalAws) -> LocalAws:
+def aws(local_aws: LocalAws) -> LocalAws:
     """The local AWS, empty."""
-    running_aws.reset()
-    return running_aws
+    return local_aws
+
+
+@pytest.fixture(scope="session")
+def running_aws(lmi_running_aws: LocalAws) -> LocalAws:
+    """The local AWS with whatever earlier tests left in it."""
+    return lmi_running_aws

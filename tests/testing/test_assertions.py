@@ -1,0 +1,103 @@
+"""The assertions that platform teams use: each passes on what is right and says what is wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk.assertions import Template
+
+from lmi_constructs import LmiEndpoint, LmiSettings, ModelData
+from lmi_constructs.testing import (
+    assert_fits,
+    assert_no_findings,
+    assert_updates_in_place,
+    replacements,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def endpoint_stack(
+    *,
+    max_model_len: int = 16384,
+    name: str | None = None,
+    id: str = "Chat",
+    model: str | None = None,
+) -> cdk.Stack:
+    environment = cdk.Environment(account="111122223333", region="us-west-2")
+    stack = cdk.Stack(cdk.App(), "Llm", env=environment)
+    LmiEndpoint(
+        stack,
+        id,
+        model_data=ModelData.s3_prefix("my-models", "qwen3-32b/", architecture=model),
+        instance_type="ml.g6e.12xlarge",
+        settings=LmiSettings(tensor_parallel_degree=4, max_model_len=max_model_len),
+        endpoint_name=name,
+    ).auto_scale_instance_count(max_capacity=2).scale_on_concurrency("Concurrency")
+    return stack
+
+
+def faulty() -> Mapping[str, Any]:
+    template: dict[str, Any] = Template.from_stack(endpoint_stack()).to_json()
+    for resource in template["Resources"].values():
+        if resource["Type"] == "AWS::SageMaker::Model":
+            resource["Properties"]["PrimaryContainer"]["Environment"]["OPTION_DTYPE"] = "fp8"
+    return template
+
+
+def test_a_good_stack_has_no_findings() -> None:
+    assert_no_findings(endpoint_stack())
+
+
+def test_findings_are_listed_with_rule_and_remedy() -> None:
+    with pytest.raises(AssertionError, match=r"LMI001[\s\S]*OPTION_DTYPE=fp8[\s\S]*quantise"):
+        assert_no_findings(faulty())
+
+
+def test_an_accepted_rule_is_no_finding() -> None:
+    assert_no_findings(faulty(), acknowledged=["LMI001"])
+
+
+def test_a_planned_endpoint_that_fits_passes() -> None:
+    assert_fits(endpoint_stack(model="Qwen/Qwen3-32B"))
+
+
+def test_an_endpoint_that_cannot_be_planned_is_not_taken_to_fit() -> None:
+    with pytest.raises(AssertionError, match="Llm/Chat, variant AllTraffic: not planned"):
+        assert_fits(endpoint_stack())
+
+
+def test_a_stack_without_endpoints_is_not_taken_to_fit() -> None:
+    with pytest.raises(AssertionError, match="no LmiEndpoint below Empty"):
+        assert_fits(cdk.Stack(cdk.App(), "Empty"))
+
+
+def test_changed_settings_update_the_endpoint_in_place() -> None:
+    old, new = endpoint_stack(), endpoint_stack(max_model_len=8192)
+    assert {item.type for item in replacements(old, new)} == {
+        "AWS::SageMaker::Model",
+        "AWS::SageMaker::EndpointConfig",
+    }
+    assert_updates_in_place(old, new)
+
+
+def test_a_new_name_replaces_the_endpoint_and_its_scaling() -> None:
+    with pytest.raises(AssertionError) as refused:
+        assert_updates_in_place(endpoint_stack(name="chat-1"), endpoint_stack(name="chat-2"))
+    lines = str(refused.value).splitlines()
+    assert lines[0].startswith("Chat")
+    assert "(AWS::SageMaker::Endpoint) would be replaced: EndpointName changed" in lines[0]
+    assert any("ScalableTarget) would be replaced: ResourceId changed" in line for line in lines)
+
+
+def test_a_new_construct_id_deletes_the_endpoint() -> None:
+    with pytest.raises(AssertionError, match=r"SageMaker::Endpoint\) would be deleted"):
+        assert_updates_in_place(endpoint_stack(), endpoint_stack(id="Talk"))
+
+
+def test_refuses_what_is_neither_stack_nor_template() -> None:
+    with pytest.raises(TypeError, match="not App"):
+        assert_no_findings(cdk.App())  # type: ignore[arg-type]
