@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lmi_constructs.hosting.model_data import ModelData
     from lmi_constructs.hosting.s3_location import S3Location
     from lmi_constructs.hosting.scaling import ScalableInstanceCount
+    from lmi_constructs.hosting.smoke_test import LmiSmokeTest
     from lmi_constructs.hosting.variant import (
         CapacityReservation,
         CoreDump,
@@ -39,6 +40,7 @@ __all__ = [
     "LmiEndpoint",
     "LmiEndpointConfig",
     "LmiModel",
+    "LmiSmokeTest",
     "LmiVariant",
     "ManagedInstanceScaling",
     "ModelData",
@@ -61,6 +63,7 @@ __getattr__, __dir__ = lazy(
         "LmiEndpoint": "lmi_constructs.hosting.endpoint",
         "LmiEndpointConfig": "lmi_constructs.hosting.endpoint_config",
         "LmiModel": "lmi_constructs.hosting.model",
+        "LmiSmokeTest": "lmi_constructs.hosting.smoke_test",
         "LmiVariant": "lmi_constructs.hosting.variant",
         "ManagedInstanceScaling": "lmi_constructs.hosting.variant",
         "ModelData": "lmi_constructs.hosting.model_data",

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
     from lmi_constructs.hosting.model_data import ModelData
     from lmi_constructs.hosting.scaling import ScalableInstanceCount
+    from lmi_constructs.hosting.smoke_test import LmiSmokeTest, SmokeCheck
     from lmi_constructs.hosting.variant import (
         CapacityReservation,
         CoreDump,
@@ -365,6 +366,37 @@ class LmiEndpoint(EndpointBase):
                 "memory_utilization": memory_utilization,
                 "gpu_memory_utilization": gpu_memory_utilization,
             },
+        )
+
+    def add_smoke_test(
+        self,
+        *,
+        adapters: Sequence[str] = (),
+        skip: Sequence[SmokeCheck] = (),
+        max_tokens: int = 32,
+        timeout: cdk.Duration | None = None,
+    ) -> LmiSmokeTest:
+        """Let a deployment fail, and be taken back, if the model does not answer at its end.
+
+        Args:
+            adapters: Names of LoRA adapters that must answer; an unknown one must be refused.
+            skip: Checks to leave out; a base model without a chat template has no chat.
+            max_tokens: Most tokens of an answer.
+            timeout: How long all checks together may take. Default: 15 minutes.
+
+        Raises:
+            LmiError: If the test could not pass (LMI012).
+        """
+        from lmi_constructs.hosting.smoke_test import LmiSmokeTest
+
+        return LmiSmokeTest(
+            self,
+            "SmokeTest",
+            endpoint=self,
+            adapters=adapters,
+            skip=skip,
+            max_tokens=max_tokens,
+            timeout=timeout,
         )
 
     def _id_of(self, name: str, variant: ResolvedVariant) -> str:

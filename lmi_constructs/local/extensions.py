@@ -1,9 +1,10 @@
 """Putting the local additions into moto and taking them out again.
 
 The one module that changes moto's state. Where moto has a place for another class (a service's
-`BackendDict`, the map of CloudFormation types) that place is used. Two things are patched:
+`BackendDict`, the map of CloudFormation types) that place is used. Three things are patched:
 
-- `moto.cloudformation.models` names its `Stack` class directly.
+- `moto.cloudformation.models` names its `Stack` class directly, and `moto.cloudformation.parsing` its
+  class of custom resources.
 - `BaseResponse.call_action` answers an operation that moto lacks with a server error in HTML, which
   the CDK CLI cannot read and repeats for half a minute (it looks failures up in CloudTrail).
 """
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from moto.applicationautoscaling.models import applicationautoscaling_backends
 from moto.cloudformation import models as cloudformation_models
+from moto.cloudformation import parsing
 from moto.cloudformation.parsing import get_model_map
 from moto.cloudwatch.models import cloudwatch_backends
 from moto.core.base_backend import BackendDict
@@ -24,6 +26,7 @@ from moto.sagemaker.models import sagemaker_backends
 from moto.sagemakerruntime.models import sagemakerruntime_backends
 
 from lmi_constructs.local.alarms import LocalCloudWatchBackend
+from lmi_constructs.local.functions import LocalCustomResource
 from lmi_constructs.local.resources import ApiResource
 from lmi_constructs.local.runtime import LocalRuntimeBackend
 from lmi_constructs.local.sagemaker import LocalSageMakerBackend
@@ -57,7 +60,7 @@ def extensions(endpoint_url: str, engine: Engine) -> Iterator[None]:
         engine: What answers invocations.
     """
     types, stack_class = get_model_map(), cloudformation_models.Stack
-    call_action = BaseResponse.call_action
+    call_action, custom_resource = BaseResponse.call_action, vars(parsing)["CustomModel"]
     replaced_types, replaced_backends = dict(types), [place.backend for place, _ in BACKENDS]
     BackendDict.reset()
     ApiResource.endpoint_url = endpoint_url
@@ -66,12 +69,14 @@ def extensions(endpoint_url: str, engine: Engine) -> Iterator[None]:
         place.backend = backend
     types.update({kind.cfn_type: kind for kind in TYPES})
     cloudformation_models.Stack = LocalStack  # type: ignore[misc]
+    vars(parsing)["CustomModel"] = LocalCustomResource
     BaseResponse.call_action = _with_refusal(call_action)  # type: ignore[assignment,method-assign]
     try:
         yield
     finally:
         BackendDict.reset()
         BaseResponse.call_action = call_action  # type: ignore[method-assign]
+        vars(parsing)["CustomModel"] = custom_resource
         cloudformation_models.Stack = stack_class  # type: ignore[misc]
         types.clear()
         types.update(replaced_types)

@@ -1,0 +1,95 @@
+"""The smoke test inside a deployment: what answers CloudFormation for `LmiSmokeTest`.
+
+Runs in a Lambda function with nothing but boto3. A deployment whose model does not answer fails
+here, and CloudFormation takes it back.
+"""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from typing import TYPE_CHECKING, Any, Final
+
+from lmi_constructs.runtime.client import LmiClient
+from lmi_constructs.runtime.connection import service_client
+from lmi_constructs.runtime.smoke import smoke_test
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from lmi_constructs.runtime.smoke import CheckResult
+
+_LONGEST_REASON: Final = 1000
+"""CloudFormation takes an answer of 4096 bytes, of which the reason is a part."""
+
+
+class SmokeTestFailed(Exception):  # noqa: N818 (what CloudFormation's event will say)
+    """The endpoint does not answer as it should."""
+
+
+def handler(event: Mapping[str, Any], context: object) -> None:
+    """Try the endpoint, and tell CloudFormation whether the deployment may stay.
+
+    Args:
+        event: CloudFormation's request for a custom resource.
+        context: Lambda's context, not used.
+    """
+    del context
+    reason, data = "", {}
+    try:
+        if event["RequestType"] != "Delete":
+            data = _tried(event["ResourceProperties"])
+    except Exception as error:  # CloudFormation would wait an hour for an answer that never comes
+        reason = str(error) or type(error).__name__
+    _answer(event, reason, data)
+
+
+def _tried(properties: Mapping[str, Any]) -> dict[str, str]:
+    """Return how long each check took, in seconds.
+
+    Raises:
+        SmokeTestFailed: If a check fails.
+    """
+    name = str(properties["EndpointName"])
+    client = LmiClient(name)
+    if component := properties.get("InferenceComponentName"):
+        client = client.using(inference_component=component)
+    results: list[CheckResult] = []
+    for result in smoke_test(
+        client,
+        sagemaker=service_client("sagemaker", None),
+        adapters=properties.get("Adapters", ()),
+        skip=properties.get("Skip", ()),
+        max_tokens=int(properties["MaxTokens"]),
+    ):
+        print(f"{result.status} {result.name} {result.seconds:.2f} s {result.detail}")  # noqa: T201
+        results.append(result)
+    failed = [result for result in results if result.status == "failed"]
+    if failed:
+        raise SmokeTestFailed(_said(name, failed, len(results)))
+    return {result.name: f"{result.seconds:.2f}" for result in results if result.status == "passed"}
+
+
+def _said(name: str, failed: Iterable[CheckResult], count: int) -> str:
+    faults = [f"{result.name}: {result.detail}" for result in failed]
+    return f"{len(faults)} of {count} checks of endpoint {name} failed. " + " ".join(faults)
+
+
+def _answer(event: Mapping[str, Any], reason: str, data: Mapping[str, str]) -> None:
+    body = {
+        "Status": "FAILED" if reason else "SUCCESS",
+        "Reason": reason[:_LONGEST_REASON],
+        "PhysicalResourceId": event.get("PhysicalResourceId") or event["LogicalResourceId"],
+        "StackId": event["StackId"],
+        "RequestId": event["RequestId"],
+        "LogicalResourceId": event["LogicalResourceId"],
+        "Data": dict(data),
+    }
+    request = urllib.request.Request(  # noqa: S310 (CloudFormation's own address)
+        event["ResponseURL"],
+        data=json.dumps(body).encode(),
+        headers={"Content-Type": ""},  # the address is signed without a content type
+        method="PUT",
+    )
+    with urllib.request.urlopen(request):  # noqa: S310
+        pass
