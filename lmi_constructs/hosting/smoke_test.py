@@ -11,7 +11,6 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-import lmi_constructs
 from lmi_constructs.findings import Finding
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._tokens import is_token
@@ -36,6 +35,7 @@ SmokeCheck = Literal[
 ]
 """Name of a check, as `lmi smoke` prints it."""
 
+_PACKAGE = Path(__file__).parents[1]
 _HANDLER = "lmi_constructs.runtime.deployment_check.handler"
 _LONGEST_MINUTES = 15
 """What Lambda allows."""
@@ -148,13 +148,12 @@ class LmiSmokeTest(Construct):
 
 def _stage(folder: Path) -> None:
     """Copy the client into a folder: pure Python, with nothing but boto3 to import."""
-    package = Path(lmi_constructs.__file__).parent
-    target = folder / package.name
+    target = folder / _PACKAGE.name
     shutil.copytree(
-        package / "runtime", target / "runtime", ignore=shutil.ignore_patterns("__pycache__")
+        _PACKAGE / "runtime", target / "runtime", ignore=shutil.ignore_patterns("__pycache__")
     )
     for name in ("__init__.py", "_exports.py", "_version.py"):
-        shutil.copy(package / name, target / name)
+        shutil.copy(_PACKAGE / name, target / name)
 
 
 def _check(skip: Sequence[str], max_tokens: int, *, is_async: bool) -> list[Finding]:
