@@ -33,9 +33,14 @@ _COMMANDS: dict[str, _Command] = {
     "stream": _Command("lmi_constructs.cli.stream", "Send one request and print the answer live."),
     "wait": _Command("lmi_constructs.cli.wait", "Wait until an endpoint is in service."),
     "smoke": _Command("lmi_constructs.cli.smoke", "Try every way to call an endpoint."),
+    "bench": _Command("lmi_constructs.cli.bench", "Measure an endpoint under load."),
     "diagnose": _Command("lmi_constructs.cli.diagnose", "Say why an endpoint does not work."),
     "local": _Command("lmi_constructs.cli.local", "Run a local AWS to deploy to and talk to."),
 }
+
+
+_EXTRAS = {"matplotlib": "bench"}
+"""Extra that brings a missing module, where it is not one of the usual ones."""
 
 
 class _LazyGroup(click.Group):
@@ -65,8 +70,9 @@ class _LazyGroup(click.Group):
         except ModuleNotFoundError as missing:
             if missing.name is None or missing.name.startswith("lmi_constructs"):
                 raise
+            extra = _EXTRAS.get(missing.name, "cli,local")
             raise click.ClickException(
-                f"this command needs {missing.name!r}: pip install 'lmi-constructs[cli,local]'"
+                f"this command needs {missing.name!r}: pip install 'lmi-constructs[{extra}]'"
             ) from missing
 
 

@@ -1,0 +1,181 @@
+"""`lmi bench`: measure an endpoint under load."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from lmi_constructs.cli._endpoint_call import readable_errors, region_option
+
+if TYPE_CHECKING:
+    from lmi_constructs.runtime.benchmark import BenchmarkLevel, Capacity, Schema
+
+_COLUMNS = (
+    ("in flight", 9),
+    ("answered", 9),
+    ("failed", 7),
+    ("req/s", 8),
+    ("tokens/s", 9),
+    ("first token ms", 17),
+    ("between ms", 14),
+    ("answer ms", 18),
+)
+
+
+def _counts(ctx: click.Context, param: click.Parameter, value: str) -> list[int]:
+    """Read whole numbers above 0, separated by commas."""
+    try:
+        counts = [int(part) for part in value.split(",")]
+    except ValueError:
+        raise click.BadParameter(
+            f"{value!r} is not a list of whole numbers such as 1,4,16"
+        ) from None
+    if any(count < 1 for count in counts):
+        raise click.BadParameter("at least one request must be in flight")
+    return sorted(set(counts))
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "--concurrency",
+    "concurrencies",
+    callback=_counts,
+    default="1,2,4,8,16,32",
+    show_default=True,
+    metavar="N,N,...",
+    help="Requests in flight, one level after the other.",
+)
+@click.option(
+    "--input-tokens",
+    type=click.IntRange(min=1),
+    default=1024,
+    show_default=True,
+    help="Of a prompt.",
+)
+@click.option(
+    "--output-tokens",
+    type=click.IntRange(min=1),
+    default=128,
+    show_default=True,
+    help="Of an answer.",
+)
+@click.option(
+    "--requests",
+    type=click.IntRange(min=1),
+    help="Requests of a level; by default four for each one in flight, at least 10.",
+)
+@click.option(
+    "--schema",
+    type=click.Choice(["chat", "completion"]),
+    default="chat",
+    show_default=True,
+    help="Form of the requests.",
+)
+@click.option(
+    "--first-token-ms", type=click.FloatRange(min=0, min_open=True), help="Longest p99 you accept."
+)
+@click.option(
+    "--between-tokens-ms",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Longest p99 you accept.",
+)
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Picture to write (.png, .svg, .pdf).",
+)
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output."
+)
+@region_option
+def bench(
+    name: str,
+    concurrencies: list[int],
+    input_tokens: int,
+    output_tokens: int,
+    requests: int | None,
+    schema: Schema,
+    first_token_ms: float | None,
+    between_tokens_ms: float | None,
+    plot: Path | None,
+    form: str,
+    region: str | None,
+) -> None:
+    """Measure endpoint NAME with ever more requests in flight, and say what it sustains.
+
+    Each request costs tokens, and each level a while. Latencies are the median and the 99th
+    percentile. The exit status is 1 if a request failed. Needs the extra `bench`.
+    """
+    from lmi_constructs.runtime.benchmark import benchmark, capacity
+
+    levels = []
+    if form == "text":
+        click.echo("  ".join(f"{title:>{width}}" for title, width in _COLUMNS))
+    with readable_errors():
+        for level in benchmark(
+            name,
+            concurrencies=concurrencies,
+            input_tokens=input_tokens,
+            output_tokens=output_tokens,
+            requests_per_level=requests,
+            schema=schema,
+            region=region,
+        ):
+            levels.append(level)
+            if form == "text":
+                _print(level)
+    found = capacity(
+        levels, time_to_first_token_ms=first_token_ms, inter_token_latency_ms=between_tokens_ms
+    )
+    if form == "json":
+        said = {**asdict(found), "target": found.target}
+        text = {"levels": [asdict(level) for level in levels], "capacity": said}
+        click.echo(json.dumps(text, indent=2))
+    else:
+        click.echo(f"\n{_said(found)}")
+    if plot is not None:
+        _draw(levels, found, f"{name}: {input_tokens} tokens in, {output_tokens} out", plot)
+    sys.exit(any(level.failed for level in levels))
+
+
+def _print(level: BenchmarkLevel) -> None:
+    latencies = (level.time_to_first_token, level.inter_token_latency, level.whole_answer)
+    values = (
+        str(level.concurrency),
+        str(level.completed),
+        str(level.failed),
+        f"{level.requests_per_second:.2f}",
+        f"{level.output_tokens_per_second:.0f}" + ("?" if level.without_usage else ""),
+        *(f"{latency.p50:.1f} / {latency.p99:.1f}" for latency in latencies),
+    )
+    pairs = zip(values, _COLUMNS, strict=True)
+    click.echo("  ".join(f"{value:>{width}}" for value, (_, width) in pairs))
+    if level.without_usage:
+        click.echo(f"  ? {level.without_usage} answers came without a count of their tokens")
+    for error, count in level.errors.items():
+        click.echo(f"  {count} x {error}")
+
+
+def _said(found: Capacity) -> str:
+    if found.concurrency is None:
+        return f"no level to recommend: {found.reason}"
+    return (
+        f"sustains {found.concurrency} requests at once: {found.reason}\n"
+        f"for one instance, that implies scale_on_concurrency(..., target={found.target})"
+    )
+
+
+def _draw(levels: list[BenchmarkLevel], found: Capacity, title: str, plot: Path) -> None:
+    from lmi_constructs.cli._benchmark_plot import draw
+
+    try:
+        draw(levels, found, title, plot)
+    except (OSError, ValueError) as error:
+        raise click.ClickException(f"{plot} cannot be written: {error}") from error
+    click.echo(f"written: {plot}", err=True)

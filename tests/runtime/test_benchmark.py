@@ -1,0 +1,141 @@
+"""The sweep over concurrency, and what follows from it."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner
+
+from lmi_constructs.cli._group import lmi
+from lmi_constructs.hosting import scaling
+from lmi_constructs.runtime import benchmark as benchmarks
+from lmi_constructs.runtime.benchmark import BenchmarkError, BenchmarkLevel, Percentiles, capacity
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from lmi_constructs.local import LocalAws
+
+needs_the_tool = pytest.mark.skipif(
+    importlib.util.find_spec("sagemaker_benchmark") is None, reason="needs the extra bench"
+)
+
+
+def level(concurrency: int, tokens: float, first: float, *, failed: int = 0) -> BenchmarkLevel:
+    return BenchmarkLevel(
+        concurrency=concurrency,
+        completed=10,
+        failed=failed,
+        seconds=1,
+        requests_per_second=10,
+        output_tokens_per_second=tokens,
+        time_to_first_token=Percentiles(p50=first / 2, p99=first),
+        inter_token_latency=Percentiles(p50=10, p99=20),
+        whole_answer=Percentiles(p50=first, p99=2 * first),
+        without_usage=0,
+        errors={},
+    )
+
+
+SWEEP = [level(1, 50, 100), level(8, 380, 180), level(16, 405, 400), level(32, 410, 1900)]
+
+
+def test_without_limits_the_knee_of_the_throughput_counts() -> None:
+    found = capacity(SWEEP)
+    assert found.concurrency == 8
+    assert found.target == 4
+
+
+def test_with_limits_the_highest_level_that_keeps_them_counts() -> None:
+    assert capacity(SWEEP, time_to_first_token_ms=500).concurrency == 16
+    assert capacity(SWEEP, time_to_first_token_ms=500, inter_token_latency_ms=20).concurrency == 16
+    assert capacity(SWEEP, inter_token_latency_ms=19).concurrency is None
+    assert capacity(SWEEP, inter_token_latency_ms=19).target is None
+
+
+def test_a_level_with_failed_requests_never_counts() -> None:
+    sweep = [*SWEEP[:2], level(16, 9999, 1, failed=1)]
+    assert capacity(sweep).concurrency == 8
+    assert capacity([level(1, 10, 1, failed=1)]).concurrency is None
+
+
+def test_the_target_leaves_the_room_that_the_constructs_leave() -> None:
+    assert benchmarks.CONCURRENCY_TARGET_RATIO == scaling.CONCURRENCY_TARGET_RATIO
+
+
+def test_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(benchmarks, "_TOOL", "no_such_module")
+    with pytest.raises(BenchmarkError, match="sm-bench is not installed") as refused:
+        list(benchmarks.benchmark("chat"))
+    assert "lmi-constructs[bench]" in refused.value.advice
+
+
+def measured(**changed: Any) -> Mapping[str, Any]:
+    names = [f"p{p}_{name}_ms" for p in (50, 99) for name in ("ttft", "itl", "e2el")]
+    return {
+        "completed": 10,
+        "failed": 0,
+        "duration": 2.0,
+        "request_throughput": 5.0,
+        "output_throughput": 640.0,
+        "requests_without_usage": 0,
+        "error_kinds": [""] * 10,
+        **dict.fromkeys(names, 12.5),
+        **changed,
+    }
+
+
+def test_prints_levels_and_the_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Mapping[str, object]] = []
+
+    def run(options: Mapping[str, object]) -> Mapping[str, Any]:
+        asked.append(options)
+        return measured()
+
+    monkeypatch.setattr(benchmarks, "_TOOL", "json")
+    monkeypatch.setattr(benchmarks, "_measured", run)
+    done = CliRunner().invoke(lmi, ["bench", "chat", "--concurrency", "16,4"])
+    assert done.exit_code == 0, done.output
+    assert [options["num-prompts"] for options in asked] == [16, 64]
+    assert "sustains 4 requests at once" in done.output
+    assert "scale_on_concurrency(..., target=2)" in done.output
+
+
+def test_failed_requests_are_counted_by_kind_and_fail_the_command(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kinds = ["ThrottlingException"] * 3 + [""] * 7
+    failing = measured(completed=7, failed=3, error_kinds=kinds)
+    monkeypatch.setattr(benchmarks, "_TOOL", "json")
+    monkeypatch.setattr(benchmarks, "_measured", lambda _: failing)
+    done = CliRunner().invoke(lmi, ["bench", "chat", "--concurrency", "2"])
+    assert done.exit_code == 1
+    assert "3 x ThrottlingException" in done.output
+    assert "no level to recommend" in done.output
+
+
+@pytest.mark.parametrize("counts", ["0", "1,-2", "many", ""])
+def test_refuses_what_is_no_list_of_counts(counts: str) -> None:
+    done = CliRunner().invoke(lmi, ["bench", "chat", "--concurrency", counts])
+    assert done.exit_code == 2
+    assert "Traceback" not in done.output
+
+
+@needs_the_tool
+def test_measures_the_streams_of_the_container(
+    aws: LocalAws, deployed: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name, value in aws.environment().items():
+        monkeypatch.setenv(name, value)
+    picture = tmp_path / "sweep.svg"
+    options = ["--concurrency", "2", "--output-tokens", "8", "--format", "json"]
+    done = CliRunner().invoke(lmi, ["bench", deployed, *options, "--plot", str(picture)])
+    assert done.exit_code == 0, done.output
+    (only,) = json.loads(done.stdout)["levels"]
+    assert (only["completed"], only["failed"], only["without_usage"]) == (10, 0, 0)
+    assert only["time_to_first_token"]["p50"] > 0
+    assert picture.read_text().startswith("<?xml")
