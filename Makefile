@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 ENGINE := .venv-engine
 ENGINE_INSTALLED := $(ENGINE)/.installed
 
-.PHONY: demo test test-engine lint unit format clean
+.PHONY: demo test test-engine docs lint unit format clean
 
 demo: $(INSTALLED)  ## Deploy a GPT-OSS-120B endpoint onto an embedded local AWS and talk to it.
 	@$(BIN)/python examples/demo.py
@@ -28,6 +28,9 @@ unit: $(INSTALLED)
 
 test-engine: $(INSTALLED) $(ENGINE_INSTALLED)  ## The client and commands against a real vLLM on the CPU (3.5 GB).
 	@LMI_ENGINE_PYTHON=$(abspath $(ENGINE))/bin/python $(BIN)/python -m pytest tests/engine
+
+docs: $(INSTALLED)  ## The documentation, into site/.
+	@$(BIN)/python -m mkdocs build --strict
 
 format: $(INSTALLED)
 	@$(BIN)/ruff check --fix . && $(BIN)/ruff format .

@@ -1,0 +1,18 @@
+"""The documentation builds without a network, and every link in it leads somewhere."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "reference" / "constructs" / "index.html").read_text("utf-8")
+    assert "auto_scale_instance_count" in page
+    assert "https://fonts." not in page
