@@ -168,7 +168,7 @@ def _as_json(
     figures = (
         "weights_gib kv_cache_gib kv_needed_gib activation_gib overhead_gib cuda_graph_gib"
         " budget_gib usable_gib total_gib kv_tokens max_context max_concurrency repository_bytes"
-        " expected_start_seconds doubt"
+        " doubt"
     )
     content: dict[str, Any] = {
         "model": planned.architecture.name,
@@ -183,6 +183,7 @@ def _as_json(
         "max_num_batched_tokens": planned.setup.batched_tokens,
         "grade": planned.grade,
         **{name: getattr(planned, name) for name in figures.split()},
+        "start_up_seconds": None if planned.start_up is None else asdict(planned.start_up),
         "findings": [asdict(finding) for finding in planned.findings],
         "suggestions": [
             {"kind": s.kind, "change": s.change, "grade": s.plan.grade} for s in suggestions
