@@ -22,7 +22,7 @@ def _tokens(text: str) -> int:
     written = text.strip().lower()
     factor = {"k": 1024, "m": 1024**2}.get(written[-1:], 1)
     digits = written[:-1] if factor > 1 else written
-    if not digits.isdecimal() or not int(digits):
+    if not digits.isdecimal() or len(digits) > 12 or not int(digits):
         raise click.BadParameter(f"{text!r} is no number of tokens such as 16384 or 16k")
     return int(digits) * factor
 
@@ -40,7 +40,7 @@ def _tokens(text: str) -> int:
 @click.option(
     "--max-model-len", type=_tokens, metavar="TOKENS", help="Longest context, such as 16384 or 16k."
 )
-@click.option("--max-num-seqs", type=click.IntRange(1), help="Sequences that run at once.")
+@click.option("--max-num-seqs", type=click.IntRange(1, 10**12), help="Sequences that run at once.")
 @click.option("--kv-cache-dtype", help="Number format of the cache, such as fp8.")
 @click.option("--quantization", help="Format of the weights, such as awq or fp8.")
 @click.option("--gpu-memory-utilization", type=click.FloatRange(0, 1, min_open=True))
@@ -131,7 +131,7 @@ def _degree(tp: str, instance: str) -> int:
         )
     if tp == "max":
         return known.accelerator_count
-    if not tp.isdecimal() or not int(tp):
+    if not tp.isdecimal() or len(tp) > 12 or not int(tp):
         raise click.BadParameter(f"{tp!r} is neither a number nor max", param_hint="--tp")
     return int(tp)
 
