@@ -27,6 +27,14 @@ def _tokens(text: str) -> int:
     return int(digits) * factor
 
 
+class _Share(click.FloatRange):
+    """A share from above 0 to 1; NaN, which no bound keeps out, is none."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+        share = float(super().convert(value, param, ctx))
+        return self.fail(f"{value!r} is no share", param, ctx) if share != share else share
+
+
 @click.command()
 @click.option("--model", help="Hub id of a model that the planner knows, such as Qwen/Qwen3-32B.")
 @click.option(
@@ -43,7 +51,7 @@ def _tokens(text: str) -> int:
 @click.option("--max-num-seqs", type=click.IntRange(1, 10**12), help="Sequences that run at once.")
 @click.option("--kv-cache-dtype", help="Number format of the cache, such as fp8.")
 @click.option("--quantization", help="Format of the weights, such as awq or fp8.")
-@click.option("--gpu-memory-utilization", type=click.FloatRange(0, 1, min_open=True))
+@click.option("--gpu-memory-utilization", type=_Share(0, 1, min_open=True))
 @click.option("--expert-parallel", is_flag=True, help="Spread whole experts over the GPUs.")
 @click.option(
     "--concurrency-at", type=_tokens, metavar="TOKENS", help="Length to count requests at."

@@ -252,10 +252,9 @@ _KEYS = st.sampled_from(
 )
 _QUANTIZED = st.fixed_dictionaries(
     {"quant_method": st.sampled_from(["fp8", "awq", "gptq", "compressed-tensors", "bitsandbytes"])},
-    optional={
-        key: _VALUES
-        for key in ("bits", "group_size", "weight_block_size", "config_groups", "ignore")
-    },
+    optional=dict.fromkeys(
+        ("bits", "group_size", "weight_block_size", "config_groups", "ignore"), _VALUES
+    ),
 )
 
 
