@@ -130,4 +130,7 @@ def _capacity(planned: Plan, concurrency_at: int | None) -> str:
         lines.append(f"requests of {length} tokens at once: {held:.1f}{most}")
     if planned.repository_bytes:
         lines.append(f"weights to download: {planned.repository_bytes / 1e9:.1f} GB")
+    if planned.start_up:
+        download, load = planned.start_up.download, planned.start_up.load
+        lines.append(f"by published measurements: {download} to download, {load} to load")
     return "\n".join(lines)

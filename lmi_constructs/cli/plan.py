@@ -22,9 +22,17 @@ def _tokens(text: str) -> int:
     written = text.strip().lower()
     factor = {"k": 1024, "m": 1024**2}.get(written[-1:], 1)
     digits = written[:-1] if factor > 1 else written
-    if not digits.isdecimal() or not int(digits):
+    if not digits.isdecimal() or len(digits) > 12 or not int(digits):
         raise click.BadParameter(f"{text!r} is no number of tokens such as 16384 or 16k")
     return int(digits) * factor
+
+
+class _Share(click.FloatRange):
+    """A share from above 0 to 1; NaN, which no bound keeps out, is none."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+        share = float(super().convert(value, param, ctx))
+        return self.fail(f"{value!r} is no share", param, ctx) if share != share else share
 
 
 @click.command()
@@ -40,10 +48,10 @@ def _tokens(text: str) -> int:
 @click.option(
     "--max-model-len", type=_tokens, metavar="TOKENS", help="Longest context, such as 16384 or 16k."
 )
-@click.option("--max-num-seqs", type=click.IntRange(1), help="Sequences that run at once.")
+@click.option("--max-num-seqs", type=click.IntRange(1, 10**12), help="Sequences that run at once.")
 @click.option("--kv-cache-dtype", help="Number format of the cache, such as fp8.")
 @click.option("--quantization", help="Format of the weights, such as awq or fp8.")
-@click.option("--gpu-memory-utilization", type=click.FloatRange(0, 1, min_open=True))
+@click.option("--gpu-memory-utilization", type=_Share(0, 1, min_open=True))
 @click.option("--expert-parallel", is_flag=True, help="Spread whole experts over the GPUs.")
 @click.option(
     "--concurrency-at", type=_tokens, metavar="TOKENS", help="Length to count requests at."
@@ -131,7 +139,7 @@ def _degree(tp: str, instance: str) -> int:
         )
     if tp == "max":
         return known.accelerator_count
-    if not tp.isdecimal() or not int(tp):
+    if not tp.isdecimal() or len(tp) > 12 or not int(tp):
         raise click.BadParameter(f"{tp!r} is neither a number nor max", param_hint="--tp")
     return int(tp)
 
@@ -168,7 +176,7 @@ def _as_json(
     figures = (
         "weights_gib kv_cache_gib kv_needed_gib activation_gib overhead_gib cuda_graph_gib"
         " budget_gib usable_gib total_gib kv_tokens max_context max_concurrency repository_bytes"
-        " expected_start_seconds doubt"
+        " doubt"
     )
     content: dict[str, Any] = {
         "model": planned.architecture.name,
@@ -183,6 +191,7 @@ def _as_json(
         "max_num_batched_tokens": planned.setup.batched_tokens,
         "grade": planned.grade,
         **{name: getattr(planned, name) for name in figures.split()},
+        "start_up_seconds": None if planned.start_up is None else asdict(planned.start_up),
         "findings": [asdict(finding) for finding in planned.findings],
         "suggestions": [
             {"kind": s.kind, "change": s.change, "grade": s.plan.grade} for s in suggestions

@@ -28,5 +28,8 @@ def report(path: Path, output: Path | None, region: str | None) -> None:
     except UnreadableError as error:
         raise click.UsageError(str(error)) from error
     place = output or (path / PAGE if path.is_dir() else path.with_name(PAGE))
-    place.write_text(render(endpoints, title=f"LLM endpoints in {path.name}"), "utf-8")
+    try:
+        place.write_text(render(endpoints, title=f"LLM endpoints in {path.name}"), "utf-8")
+    except OSError as error:
+        raise click.UsageError(f"{place} cannot be written: {error.strerror}") from error
     click.echo(f"{place}: {len(endpoints)} endpoint{'' if len(endpoints) == 1 else 's'}")

@@ -10,6 +10,7 @@ from lmi_constructs.planner.configuration import EngineConfiguration, is_planned
 from lmi_constructs.planner.judgement import Grade
 from lmi_constructs.planner.plan import Plan, plan
 from lmi_constructs.planner.quantization import Quantization
+from lmi_constructs.planner.start_up import Span, StartUp
 from lmi_constructs.planner.suggestions import Suggestion, suggest
 
 __all__ = [
@@ -20,6 +21,8 @@ __all__ = [
     "LatentAttention",
     "Plan",
     "Quantization",
+    "Span",
+    "StartUp",
     "Suggestion",
     "VisionTower",
     "is_planned",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from math import isfinite
 from typing import Any, Final, Literal
 
 from lmi_constructs.facts import model_families
@@ -29,6 +28,9 @@ _NAMES: Final = {
     "experts": ("num_experts", "num_local_experts", "n_routed_experts"),
     "per_token": ("num_experts_per_tok", "experts_per_token", "num_experts_per_token"),
 }
+_LARGEST: Final = 10**10
+"""No size of a model is larger: the limit keeps out NaN, infinity and numbers without end."""
+
 _REQUIRED: Final = ("layers", "hidden", "heads", "vocabulary")
 _WINDOWED: Final = frozenset({"sliding_attention", "local", "chunked_attention"})
 _STATEFUL: Final = frozenset({"linear_attention", "mamba", "recurrent", "conv"})
@@ -67,9 +69,12 @@ def parse(
     missing = [
         names[0] for key, names in _NAMES.items() if key in _REQUIRED and not _int(text, key)
     ]
+    layers, hidden, heads = _int(text, "layers"), _int(text, "hidden"), _int(text, "heads")
+    head_dim = _size(text, "head_dim") or (hidden // heads if heads else 0)
+    if not missing and not head_dim:
+        missing = ["head_dim"]
     if missing and complete:
         raise LmiError(_lacks(name, missing))
-    layers, hidden, heads = _int(text, "layers"), _int(text, "hidden"), _int(text, "heads")
     facts = model_families().get(family)
     quantization, doubt = _quantization(config, text, layers)
     if missing:
@@ -91,7 +96,7 @@ def parse(
         hidden=hidden,
         heads=heads,
         kv_heads=_kv_heads(text, family, heads),
-        head_dim=_size(text, "head_dim") or (hidden // heads if heads else 0),
+        head_dim=head_dim,
         vocabulary=_int(text, "vocabulary"),
         tied_embeddings=_tied(config, text, family),
         max_context=_max_context(text),
@@ -127,7 +132,7 @@ def unreadable(path: str, reason: str) -> LmiError:
 def _lacks(name: str | None, missing: list[str]) -> Finding:
     return Finding(
         rule="LMI029",
-        message=f"the config of {name or 'the model'} lacks {', '.join(missing)}",
+        message=f"the config of {name or 'the model'} has no usable {', '.join(missing)}",
         why="the memory plan needs the shape of the model",
         fix="give the complete config.json that lies beside the model's weights",
         where="architecture",
@@ -149,11 +154,11 @@ def _int(config: Mapping[str, Any], key: str) -> int:
 
 
 def _size(config: Mapping[str, Any], name: str) -> int:
-    """Return a size, 0 if it is absent or none."""
+    """Return a size, 0 if it is absent or none that a model can have."""
     value = config.get(name)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
         return 0
-    return max(0, int(value))
+    return int(value) if 0 < value <= _LARGEST else 0
 
 
 def _max_context(config: Mapping[str, Any]) -> int | None:
@@ -202,11 +207,12 @@ def _quantization(
 ) -> tuple[Any, str | None]:
     given = config.get("quantization_config") or text.get("quantization_config")
     given = given or config.get("compression_config")
-    if not isinstance(given, Mapping) or not given:
+    if not given:
         return None, None
-    found = quantization_of(given, layers)
+    found = quantization_of(given, layers) if isinstance(given, Mapping) else None
     if found is None:
-        return None, f"the quantisation {given.get('quant_method')!r} is not known"
+        method = given.get("quant_method") if isinstance(given, Mapping) else given
+        return None, f"the quantisation {str(method)[:60]!r} is not known, or oddly described"
     return found, None
 
 
@@ -235,7 +241,7 @@ def _experts(config: Mapping[str, Any], family: str, layers: int) -> tuple[Exper
     count = _int(config, "experts")
     if count <= 1:
         return None, intermediate
-    width = _size(config, "moe_intermediate_size") or intermediate
+    width = _size(config, "moe_intermediate_size") or intermediate or 4 * _int(config, "hidden")
     shared = _size(config, "n_shared_experts") * width
     shared = _size(config, "shared_expert_intermediate_size") or shared
     named = config.get("mlp_only_layers")

@@ -151,7 +151,7 @@ class Architecture:
         if isinstance(config, (str, Path)):
             try:
                 content = json.loads(Path(config).read_text(encoding="utf-8"))
-            except (OSError, ValueError) as error:
+            except (OSError, ValueError, RecursionError) as error:
                 raise unreadable(str(config), str(error)) from error
             if not isinstance(content, dict):
                 raise unreadable(str(config), "it holds no object")

@@ -21,11 +21,13 @@ from lmi_constructs.planner.memory import Memory
 from lmi_constructs.planner.profile import GIB
 from lmi_constructs.planner.rules import broken_rules
 from lmi_constructs.planner.single_instance import fits_nowhere
+from lmi_constructs.planner.start_up import start_up_of
 from lmi_constructs.planner.weights import repository_bytes
 
 if TYPE_CHECKING:
     from lmi_constructs.planner.architecture import Architecture
     from lmi_constructs.planner.kv_cache import Cache
+    from lmi_constructs.planner.start_up import StartUp
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +56,7 @@ class Plan:
         kv_tokens: Tokens that the cache holds.
         max_context: Longest context that one request can have, never beyond the model's own.
         repository_bytes: Size of the weights to download, in bytes.
-        expected_start_seconds: Time to start; `None`, as no evidence ties it to the size.
+        start_up: How long the weights take to arrive, by published measurements.
         doubt: Why the grade is `unknown`.
     """
 
@@ -77,7 +79,7 @@ class Plan:
     kv_tokens: int | None = None
     max_context: int | None = None
     repository_bytes: int | None = None
-    expected_start_seconds: float | None = None
+    start_up: StartUp | None = None
     doubt: str | None = None
     cache: Cache | None = field(default=None, repr=False)
 
@@ -148,14 +150,16 @@ def plan(
         configuration=configuration,
         setup=setup,
         repository_bytes=size,
+        start_up=None if size is None else start_up_of(size),
         doubt=doubt,
     )
     if doubt is not None:
         return outline
     memory = Memory.of(architecture, accelerator, configuration, setup)
     grade, about_memory = judge(memory, architecture, accelerator, setup, found)
-    if grade == "cannot" and about_memory:
-        about_memory = fits_nowhere(architecture, size) or about_memory
+    if grade == "cannot" and about_memory and (nowhere := fits_nowhere(architecture, size)):
+        about_memory = nowhere
+        found = tuple(finding for finding in found if finding.rule != "LMI057")
     longest = memory.cache.longest(memory.pool.usual * GIB)
     return replace(
         outline,

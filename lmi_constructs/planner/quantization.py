@@ -96,46 +96,99 @@ def quantization_named(name: str) -> Quantization | None:
 
 
 def quantization_of(config: Mapping[str, Any], layers: int) -> Quantization | None:
-    """Return the format that a `quantization_config` describes, `None` for one not known."""
+    """Return the format that a `quantization_config` describes, `None` if it is not understood."""
+    try:
+        return _read(config, layers)
+    except ValueError:
+        return None
+
+
+def _read(config: Mapping[str, Any], layers: int) -> Quantization | None:
+    """Return the format; raise `ValueError` if a value is not of the kind that its key has."""
     method = str(config.get("quant_method") or config.get("quant_algo") or "").lower()
     found = _compressed_tensors(config) if method == "compressed-tensors" else _NAMES.get(method)
     if found is None:
         return None
-    bits = config.get("bits") or config.get("w_bit")
-    if isinstance(bits, int):
-        found = replace(found, bits=bits)
-    group = config.get("group_size", config.get("q_group_size"))
-    if isinstance(group, int):
-        found = replace(found, group=group if group > 0 else None)
-    block = config.get("weight_block_size")
-    if isinstance(block, Sequence) and block:
-        found = replace(found, block=int(block[0]))
     if method == "bitsandbytes" and config.get("load_in_8bit"):
         found = Quantization("int8", 8)
-    skipped = (
-        config.get("modules_to_not_convert")
-        or config.get("ignore")
-        or config.get("ignored_layers")
-        or config.get("exclude_modules")
-        or config.get("llm_int8_skip_modules")
-        or ()
-    )
+    if (bits := _whole(config, "bits", "w_bit")) is not None:
+        found = replace(found, bits=_checked(bits))
+    if (group := _whole(config, "group_size", "q_group_size")) is not None:
+        found = replace(found, group=group if group > 0 else None)
+    found = replace(found, block=_side(config.get("weight_block_size")) or found.block)
+    skipped = next((names for key in _SKIPS if (names := _names(config.get(key)))), ())
     return replace(found, kept=_kept(skipped, layers))
 
 
+_SKIPS: Final = (
+    *("modules_to_not_convert", "ignore", "ignored_layers", "exclude_modules"),
+    "llm_int8_skip_modules",
+)
+
+
 def _compressed_tensors(config: Mapping[str, Any]) -> Quantization | None:
-    groups = config.get("config_groups") or {}
-    weights = next((group.get("weights") or {} for group in groups.values()), {})
-    bits, kind, group = weights.get("num_bits"), weights.get("type"), weights.get("group_size")
+    group = next(iter(_mapping(config.get("config_groups")).values()), None)
+    weights = _mapping(_mapping(group).get("weights"))
+    bits, size, kind = (
+        _whole(weights, "num_bits"),
+        _whole(weights, "group_size"),
+        weights.get("type"),
+    )
     if bits == 4 and kind == "float":
-        return _NAMES["nvfp4"] if group == 16 else _NAMES["mxfp4"]
+        return _NAMES["nvfp4"] if size == 16 else _NAMES["mxfp4"]
     if bits == 4:
         zeros = weights.get("symmetric") is False
-        return Quantization("awq" if zeros else "int4", 4, group=group)
+        return Quantization(
+            "awq" if zeros else "int4", 4, group=size if size and size > 0 else None
+        )
     if bits == 8 and kind == "float":
-        structure = weights.get("block_structure") or [None]
-        return Quantization("fp8", 8, block=structure[0])
+        return Quantization("fp8", 8, block=_side(weights.get("block_structure")))
     return Quantization("int8", 8) if bits == 8 else None
+
+
+def _whole(config: Mapping[str, Any], *names: str) -> int | None:
+    """Return a whole number from -1 on, `None` if it is absent."""
+    value = next((config[name] for name in names if config.get(name) is not None), None)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not -1 <= value < _LARGEST:
+        raise ValueError(names)
+    return value
+
+
+def _checked(bits: int) -> int:
+    if not 1 <= bits <= 16:
+        raise ValueError(bits)
+    return bits
+
+
+_LARGEST: Final = 1_000_000
+"""No group, block or number of bits is larger."""
+
+
+def _side(block: object) -> int | None:
+    """Return the side of a square block, `None` if there is none."""
+    if not block:
+        return None
+    first = block[0] if isinstance(block, Sequence) and not isinstance(block, str) else block
+    side = _whole({"side": first}, "side")
+    if side is None or side <= 0:
+        raise ValueError(block)
+    return side
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    if value is not None and not isinstance(value, Mapping):
+        raise ValueError(value)
+    return value or {}
+
+
+def _names(value: object) -> Sequence[str]:
+    """Return names of modules, of which there may be one, several or none."""
+    listed = (value,) if isinstance(value, str) else value or ()
+    if not isinstance(listed, Sequence) or not all(isinstance(name, str) for name in listed):
+        raise ValueError(value)
+    return listed
 
 
 _MODULES: Final = (

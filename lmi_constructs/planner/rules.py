@@ -91,6 +91,11 @@ def _accelerator_count(
         )
 
 
+def _degrees(a: Architecture, below: int) -> list[int]:
+    """Return the degrees below one that the attention heads allow."""
+    return [degree for degree in range(1, min(below, a.heads + 1)) if a.heads % degree == 0]
+
+
 def _divisible(a: Architecture, setup: Setup) -> Iterator[Finding]:
     t = setup.tensor
     widths = [(a.heads, "attention heads", True)]
@@ -104,7 +109,7 @@ def _divisible(a: Architecture, setup: Setup) -> Iterator[Finding]:
         widths.append((a.vision.heads, "heads of the vision tower", False))
     for width, what, sure in widths:
         if width % t:
-            fitting = [d for d in range(1, t) if a.heads % d == 0 and width % d == 0]
+            fitting = [d for d in _degrees(a, t) if width % d == 0]
             yield Finding(
                 rule="LMI052",
                 message=f"{a.name} has {width} {what} that cannot be shared by {t} ranks",
@@ -133,9 +138,7 @@ def _blocks(
             continue
         guessed = q.origin != "config.json" and part % _KERNEL_ALIGNMENT == 0
         padded = q.online and setup.version >= _ONLINE_BLOCKS_PADDED_FROM
-        fitting = [
-            d for d in range(1, setup.tensor) if width / d % multiple == 0 and a.heads % d == 0
-        ]
+        fitting = [d for d in _degrees(a, setup.tensor) if width / d % multiple == 0]
         yield Finding(
             rule="LMI053",
             message=f"{what} of {a.name} is {width} wide, so that each of {setup.tensor} ranks gets"

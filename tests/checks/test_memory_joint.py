@@ -20,7 +20,7 @@ def asked(monkeypatch):
 
     def plan(architecture, instance, configuration):
         questions.append((architecture, instance, configuration))
-        return SimpleNamespace(findings=(CANNOT,), grade="cannot")
+        return SimpleNamespace(findings=(CANNOT,), grade="cannot", start_up=None)
 
     monkeypatch.setattr(memory, "plan", plan)
     return questions

@@ -57,6 +57,11 @@ def test_a_model_out_of_its_depth_is_not_refused():
         ((*MODEL, "--instance", "ml.g6.12xlrge"), "ml.g6.12xlarge"),
         (("--instance", "ml.g6.12xlarge"), "either --model or --config"),
         ((*MODEL, "--instance", "ml.g6.12xlarge", "--tp", "two"), "neither a number nor max"),
+        ((*MODEL, "--instance", "ml.g6.12xlarge", "--tp", "9" * 30), "neither a number nor max"),
+        (
+            (*MODEL, "--instance", "ml.g6.12xlarge", "--gpu-memory-utilization", "nan"),
+            "is no share",
+        ),
         ((*MODEL, "--instance", "ml.g6.12xlarge", "--max-model-len", "2x"), "such as 16384"),
     ],
 )

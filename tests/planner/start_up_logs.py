@@ -58,16 +58,31 @@ UNKNOWN = Accelerator("unknown", "unknown", 0, None, False, None)
 
 def completed(case: dict[str, Any]) -> dict[str, Any]:
     """Return a case with every field: `None` where it is absent or of no use, words as text."""
-    seen = {**dict.fromkeys(OBSERVED), **(case.get("observed") or {})}
+    given = case.get("observed")
+    seen = dict(given) if isinstance(given, dict) else {}
+    seen = {**seen, **{name: positive(seen.get(name)) for name in OBSERVED}}
     source = case.get("source") if isinstance(case.get("source"), dict) else {}
-    source = {"url": "", **{k: v for k, v in source.items() if v is not None}}
+    number = positive(source.get("number"))
+    source = {"url": str(source.get("url") or ""), "repo": source.get("repo"), "number": number}
     fields = {**dict.fromkeys((*WORDS, *NUMBERS, *OTHERS)), **case}
     for name in WORDS:
         fields[name] = None if fields[name] is None else str(fields[name])
     for name in NUMBERS:
-        value = fields[name]
-        fields[name] = int(value) if isinstance(value, (int, float)) and value > 0 else None
+        value = positive(fields[name])
+        fields[name] = None if value is None or value < 1 else int(value)
+    share = positive(fields["gpu_memory_utilization"])
+    fields["gpu_memory_utilization"] = share if share is not None and share <= 1 else None
+    for name in ("enforce_eager", "enable_lora"):
+        fields[name] = fields[name] if isinstance(fields[name], bool) else None
+    fields["outcome"] = str(fields["outcome"])
     return {**fields, "observed": seen, "source": source}
+
+
+def positive(value: object) -> float | int | None:
+    """Return a number that a log can hold, `None` for anything else."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return value if 0 < value < 10**12 else None
 
 
 def architecture_of(case: dict[str, Any]) -> Architecture | None:
@@ -108,7 +123,7 @@ def quantization_of(text: str) -> Quantization | None:
 
 def engine_of(case: dict[str, Any]) -> tuple[tuple[int, ...], bool | None]:
     """Return the version of the engine, as far as the case tells, and whether it is the old one."""
-    legacy = {"V0": True, "V1": False}.get(case["engine"])
+    legacy = {"V0": True, "V1": False}.get(case["engine"] or "")
     numbers = tuple(int(part) for part in re.findall(r"\d+", case["vllm_version"] or "")[:3])
     if len(numbers) > 1:
         return (*numbers, 0)[:3], legacy
@@ -203,6 +218,7 @@ def configuration_of(
 def likely_degree(case: dict[str, Any], architecture: Architecture) -> int:
     """Return the largest degree that accelerators and heads allow, where a case states none."""
     ranks = (case["gpu_count"] or 1) // ((case["pp"] or 1) * (case["dp"] or 1))
+    ranks = min(ranks, architecture.heads)
     return next((d for d in range(ranks, 0, -1) if architecture.heads % d == 0), 1)
 
 

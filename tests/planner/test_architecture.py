@@ -44,7 +44,7 @@ def test_reads_a_file(tmp_path):
     assert Architecture.from_config_json(file) == Architecture.from_config_json(LLAMA)
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{", "3"])
+@pytest.mark.parametrize("content", ["", "[]", "{", "3", "[" * 100_000])
 def test_refuses_a_file_that_is_no_config(tmp_path, content):
     file = tmp_path / "config.json"
     file.write_text(content)
@@ -76,6 +76,46 @@ def test_does_not_claim_to_understand_an_unknown_quantisation():
         {**LLAMA, "quantization_config": {"quant_method": "brand_new"}}
     )
     assert not read.understood
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"quant_method": "fp8", "weight_block_size": ["a", 3]},
+        {"quant_method": "fp8", "weight_block_size": 0.5},
+        {"quant_method": "awq", "bits": -1},
+        {"quant_method": "gptq", "group_size": "128"},
+        {"quant_method": "awq", "modules_to_not_convert": 3},
+        {"quant_method": "awq", "modules_to_not_convert": [None]},
+        {"quant_method": "compressed-tensors", "config_groups": [1]},
+        {"quant_method": "compressed-tensors", "config_groups": {"a": {"weights": 4}}},
+        "fp8",
+    ],
+)
+def test_does_not_guess_at_an_oddly_described_quantisation(odd):
+    read = Architecture.from_config_json({**LLAMA, "quantization_config": odd})
+    assert not read.understood
+    assert read.doubt is not None
+    assert "quantisation" in read.doubt
+
+
+def test_one_module_may_be_kept_without_a_list():
+    one = {"quant_method": "awq", "bits": 4, "modules_to_not_convert": "self_attn"}
+    many = {**one, "modules_to_not_convert": ["self_attn"]}
+    read = Architecture.from_config_json({**LLAMA, "quantization_config": one})
+    assert read == Architecture.from_config_json({**LLAMA, "quantization_config": many})
+    assert read.quantization.kept_share("attention") == 1.0
+
+
+@pytest.mark.parametrize("size", [10**400, float("inf"), float("nan"), "32", True, -4])
+def test_refuses_a_size_that_no_model_has(size):
+    with pytest.raises(LmiError, match="no usable num_hidden_layers"):
+        Architecture.from_config_json({**LLAMA, "num_hidden_layers": size})
+
+
+def test_refuses_heads_without_a_width():
+    with pytest.raises(LmiError, match="no usable head_dim"):
+        Architecture.from_config_json({**LLAMA, "hidden_size": 1})
 
 
 def test_an_unknown_model_is_none():
@@ -210,12 +250,19 @@ _KEYS = st.sampled_from(
         "tie_word_embeddings",
     ]
 )
+_QUANTIZED = st.fixed_dictionaries(
+    {"quant_method": st.sampled_from(["fp8", "awq", "gptq", "compressed-tensors", "bitsandbytes"])},
+    optional=dict.fromkeys(
+        ("bits", "group_size", "weight_block_size", "config_groups", "ignore"), _VALUES
+    ),
+)
 
 
-@given(changes=st.dictionaries(_KEYS, _VALUES, max_size=4))
-def test_no_config_crashes_the_reader_or_the_plan(changes):
+@given(changes=st.dictionaries(_KEYS, _VALUES, max_size=4), quantized=st.none() | _QUANTIZED)
+def test_no_config_crashes_the_reader_or_the_plan(changes, quantized):
+    config = {**LLAMA, "quantization_config": quantized, **changes}
     try:
-        architecture = Architecture.from_config_json({**LLAMA, **changes})
+        architecture = Architecture.from_config_json(config)
     except LmiError:
         return
     assert plan(architecture, "ml.g6.12xlarge").grade in ("fits", "marginal", "cannot", "unknown")

@@ -241,3 +241,9 @@ class TestSuggestions:
             assert all(s.plan.grade in ("fits", "marginal") for s in found)
             grades = [s.plan.grade for s in found]
             assert grades == sorted(grades)
+
+
+def test_a_degree_beyond_all_reason_is_refused_at_once():
+    p = planned("Qwen/Qwen3-8B", "ml.g6.12xlarge", tensor_parallel_degree=10**18)
+    assert p.grade == "cannot"
+    assert rules(p)["LMI052"] == "error"

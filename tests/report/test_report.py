@@ -92,3 +92,12 @@ def test_the_command_says_what_it_cannot_read(tmp_path: Path) -> None:
     result = CliRunner().invoke(lmi, ["report", str(broken)])
     assert result.exit_code == 2
     assert "stack.json" in result.output
+
+
+def test_the_command_says_where_it_cannot_write(tmp_path: Path) -> None:
+    template = tmp_path / "a.template.json"
+    template.write_text('{"Resources": {}}')
+    place = tmp_path / "nowhere" / "page.html"
+    result = CliRunner().invoke(lmi, ["report", str(template), "--output", str(place)])
+    assert result.exit_code == 2
+    assert "cannot be written" in result.output

@@ -31,7 +31,7 @@ _TYPE: Final = "Config/Properties/ProductionVariants/0/InstanceType"
 _VLLM: Final = "https://docs.vllm.ai/en/latest/configuration/conserving_memory/"
 
 
-def _llama(**changes: object) -> dict[str, object]:
+def llama(**changes: object) -> dict[str, object]:
     """Return the config.json of a dense model of eight billion parameters, changed."""
     return {
         "architectures": ["LlamaForCausalLM"],
@@ -69,7 +69,7 @@ class _OfPlan(Rule):
     """A rule whose findings the planner makes."""
 
     source = _VLLM
-    passing = Example(model_config=_llama())
+    passing = Example(model_config=llama())
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
         """Yield what the plan of each known model on its instance says."""
@@ -86,7 +86,7 @@ class DoesNotFit(_OfPlan):
     title = "the model does not fit on the instance"
     why = "the engine runs out of memory at start"
     fix = "use an instance with more memory, or quantised weights"
-    failing = Example(model_config=_llama(**_70B, num_attention_heads=64))
+    failing = Example(model_config=llama(**_70B, num_attention_heads=64))
 
 
 class FitsBarely(_OfPlan):
@@ -103,7 +103,7 @@ class FitsBarely(_OfPlan):
             f"{_ENVIRONMENT}/OPTION_TENSOR_PARALLEL_DEGREE": "1",
             f"{_ENVIRONMENT}/OPTION_MAX_MODEL_LEN": "34816",
         },
-        model_config=_llama(),
+        model_config=llama(),
     )
 
 
@@ -115,7 +115,7 @@ class HeadsNotDivisible(_OfPlan):
     why = "the engine stops at start: the number of heads is no multiple of the degree"
     fix = "set OPTION_TENSOR_PARALLEL_DEGREE to a divisor of the number of heads"
     source = "https://github.com/vllm-project/vllm/issues/2652"
-    failing = Example(model_config=_llama(num_attention_heads=30, num_key_value_heads=6))
+    failing = Example(model_config=llama(num_attention_heads=30, num_key_value_heads=6))
 
 
 class BlocksNotDivisible(_OfPlan):
@@ -126,7 +126,7 @@ class BlocksNotDivisible(_OfPlan):
     why = "the part of one rank is no multiple of the quantisation's blocks or groups"
     fix = "use a smaller degree, or expert parallelism"
     source = "https://github.com/vllm-project/vllm/issues/25292"
-    failing = Example({_TYPE: "ml.g6e.12xlarge"}, model_config=_llama(**_MIXTURE))
+    failing = Example({_TYPE: "ml.g6e.12xlarge"}, model_config=llama(**_MIXTURE))
 
 
 class ContextTooLong(_OfPlan):
@@ -136,7 +136,26 @@ class ContextTooLong(_OfPlan):
     title = "the context is longer than the model's own"
     why = "the engine refuses a context that the model was not made for"
     fix = "set OPTION_MAX_MODEL_LEN to at most the model's own context"
-    failing = Example(model_config=_llama(max_position_embeddings=4096))
+    failing = Example(model_config=llama(max_position_embeddings=4096))
+
+
+class TooLittleStorage(_OfPlan):
+    """LMI057."""
+
+    id = "LMI057"
+    title = "the weights are larger than the instance's local storage"
+    why = "the download fails when the storage is full"
+    fix = "use a larger instance, or a checkpoint that is quantised already"
+    source = "https://docs.aws.amazon.com/sagemaker/latest/dg/host-instance-storage.html"
+    failing = Example(
+        {
+            _TYPE: "ml.g6e.xlarge",
+            f"{_ENVIRONMENT}/OPTION_TENSOR_PARALLEL_DEGREE": "1",
+            f"{_ENVIRONMENT}/OPTION_QUANTIZE": "bitsandbytes",
+            f"{_ENVIRONMENT}/OPTION_MAX_MODEL_LEN": "2048",
+        },
+        model_config=llama(**_70B, num_attention_heads=64, torch_dtype="float32"),
+    )
 
 
 class FitsNowhere(_OfPlan):
@@ -147,7 +166,7 @@ class FitsNowhere(_OfPlan):
     why = "an endpoint runs each copy of a model on one instance, however many instances there are"
     fix = "use a quantised or distilled model, or SageMaker HyperPod on EKS"
     source = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks.html"
-    failing = Example(model_config=_llama(**_GIANT, num_attention_heads=128))
+    failing = Example(model_config=llama(**_GIANT, num_attention_heads=128))
 
 
 PLAN_RULES: Final[tuple[type[_OfPlan], ...]] = (
@@ -156,6 +175,7 @@ PLAN_RULES: Final[tuple[type[_OfPlan], ...]] = (
     HeadsNotDivisible,
     BlocksNotDivisible,
     ContextTooLong,
+    TooLittleStorage,
     FitsNowhere,
 )
 
