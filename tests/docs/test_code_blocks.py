@@ -1,55 +1,39 @@
 """Every code block of the documentation runs, and every shown output is the real one.
 
 Python blocks of a page run in order, in one namespace that knows what a page does not repeat: `cdk`,
-an `app`, a `stack`, and the things around an endpoint. `lmi` commands in console blocks run if they
-need neither an endpoint nor a file that is not there; what is printed below them must be what they
-print.
+an `app`, a `stack`, and the things around an endpoint.
 """
 
 from __future__ import annotations
 
-import re
-import shlex
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import aws_cdk as cdk
 import pytest
-from click.testing import CliRunner
 from markdown_it import MarkdownIt
 
-from lmi_constructs.cli._group import lmi
+from tools import shown_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+ROOT = shown_outputs.ROOT
 GENERATED = {"presets", "rules"}
-PURE = {"check", "options", "plan", "presets", "report", "verdict"}
-WIDTH = 88
-PLACEHOLDER = re.compile(r"\b(NAME|BUCKET|FILE|FOLDER)\b|cdk\.out|\.\.\.")
 
 
-class Block(NamedTuple):
-    language: str
-    text: str
-    line: int
-
-
-def pages() -> list[Path]:
-    found = [*ROOT.glob("README*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*/*.md")]
-    return sorted(page for page in found if page.parent.name not in GENERATED)
-
-
-def blocks(page: Path) -> Iterator[Block]:
+def python_blocks(page: Path) -> Iterator[tuple[str, int]]:
+    """Yield text and line of each Python block."""
     for token in MarkdownIt().parse(page.read_text("utf-8")):
-        if token.type == "fence":
-            yield Block(token.info.strip(), token.content, token.map[0] + 1 if token.map else 0)
+        if token.type == "fence" and token.info.strip() == "python":
+            yield token.content, token.map[0] + 1 if token.map else 0
 
 
-def having(language: str) -> list[Any]:
-    chosen = [page for page in pages() if any(block.language == language for block in blocks(page))]
-    return [pytest.param(page, id=str(page.relative_to(ROOT))) for page in chosen]
+PAGES = sorted(page for page in shown_outputs.pages() if page.parent.name not in GENERATED)
+EVERY_PAGE = [pytest.param(page, id=str(page.relative_to(ROOT))) for page in PAGES]
+PAGES_WITH_PYTHON = [
+    pytest.param(page, id=str(page.relative_to(ROOT))) for page in PAGES if any(python_blocks(page))
+]
 
 
 @pytest.fixture
@@ -68,6 +52,7 @@ def surroundings() -> dict[str, Any]:
     environment = cdk.Environment(account="111122223333", region="us-west-2")
     stack = cdk.Stack(app, "Platform", env=environment)
     return {
+        "cdk": cdk,
         "app": app,
         "stack": stack,
         "bucket": s3.Bucket.from_bucket_name(stack, "Bucket", "my-models"),
@@ -88,7 +73,7 @@ def surroundings() -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("page", having("python"))
+@pytest.mark.parametrize("page", PAGES_WITH_PYTHON)
 def test_python_blocks_run(
     page: Path,
     surroundings: dict[str, Any],
@@ -97,38 +82,12 @@ def test_python_blocks_run(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, Any] = {"__name__": page.stem, **surroundings}
-    for block in blocks(page):
-        if block.language == "python":
-            code = compile("\n" * block.line + block.text, str(page), "exec")
-            exec(code, namespace)
+    for text, line in python_blocks(page):
+        exec(compile("\n" * line + text, str(page), "exec"), namespace)
 
 
-@pytest.mark.parametrize("page", having("console"))
+@pytest.mark.parametrize("page", EVERY_PAGE)
 def test_commands_print_what_is_shown(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    for block in blocks(page):
-        if block.language == "console":
-            for command, shown in commands(block.text):
-                check(command, shown)
-
-
-def commands(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each command of a console block with the text below it."""
-    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
-        command, _, shown = part.partition("\n")
-        while command.endswith("\\"):
-            more, _, shown = shown.partition("\n")
-            command = command[:-1] + more.strip()
-        yield command.partition("  #")[0].strip(), shown.rstrip()
-
-
-def check(command: str, shown: str) -> None:
-    words = shlex.split(command)
-    if words[0] != "lmi" or len(words) < 2 or words[1] not in PURE or PLACEHOLDER.search(command):
-        return
-    done = CliRunner().invoke(lmi, words[1:], env={"COLUMNS": str(WIDTH)})
-    assert done.exit_code in (0, 1), f"{command}\n{done.output}"
-    assert "Traceback" not in done.output
-    if shown:
-        printed = [line.rstrip() for line in done.output.rstrip().splitlines()]
-        assert printed == shown.splitlines(), command
+    text = page.read_text("utf-8")
+    assert shown_outputs.with_real_outputs(text) == text, "run python -m tools.shown_outputs"
