@@ -18,6 +18,7 @@ from lmi_constructs.cli._group import lmi
 ROOT = Path(__file__).parent.parent
 WIDTH = 88
 
+_USAGE = 2
 _PURE = {"check", "options", "plan", "presets", "verdict"}
 _PLACEHOLDER = re.compile(r"\b(NAME|BUCKET|FILE|FOLDER)\b|cdk\.out|\.\.\.")
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -46,6 +47,8 @@ def _real(match: re.Match[str]) -> str:
     if words[0] != "lmi" or len(words) < 2 or words[1] not in _PURE or _PLACEHOLDER.search(command):
         return match[0]
     done = CliRunner().invoke(lmi, words[1:], env={"COLUMNS": str(WIDTH)})
+    if done.exit_code == _USAGE and "does not exist" in done.output:
+        return match[0]
     if done.exit_code not in (0, 1) or "Traceback" in done.output:
         raise ValueError(f"{command} cannot be run:\n{done.output}")
     if not match["shown"].strip():
