@@ -18,6 +18,7 @@ from lmi_constructs.cli._group import lmi
 ROOT = Path(__file__).parent.parent
 WIDTH = 88
 
+_GENERATED = {"presets", "rules"}
 _USAGE = 2
 _PURE = {"check", "options", "plan", "presets", "verdict"}
 _PLACEHOLDER = re.compile(r"\b(NAME|BUCKET|FILE|FOLDER)\b|cdk\.out|\.\.\.")
@@ -28,8 +29,9 @@ _COMMAND = re.compile(
 
 
 def pages() -> list[Path]:
-    """Return every page that may show commands."""
-    return [*ROOT.glob("README*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*/*.md")]
+    """Return every page that is written by hand."""
+    found = [*ROOT.glob("README*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*/*.md")]
+    return [page for page in found if page.parent.name not in _GENERATED]
 
 
 def with_real_outputs(text: str) -> str:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ROOT = shown_outputs.ROOT
-GENERATED = {"presets", "rules"}
 
 
 def python_blocks(page: Path) -> Iterator[tuple[str, int]]:
@@ -29,7 +28,7 @@ def python_blocks(page: Path) -> Iterator[tuple[str, int]]:
             yield token.content, token.map[0] + 1 if token.map else 0
 
 
-PAGES = sorted(page for page in shown_outputs.pages() if page.parent.name not in GENERATED)
+PAGES = sorted(shown_outputs.pages())
 EVERY_PAGE = [pytest.param(page, id=str(page.relative_to(ROOT))) for page in PAGES]
 PAGES_WITH_PYTHON = [
     pytest.param(page, id=str(page.relative_to(ROOT))) for page in PAGES if any(python_blocks(page))

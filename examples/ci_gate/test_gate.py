@@ -1,0 +1,52 @@
+"""The gate lets good templates through, stops bad ones, and leaves a file for the review."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parent
+ROOT = FOLDER.parents[1]
+FAULTY = ROOT / "examples" / "templates" / "faulty.yaml"
+
+
+def gate(target: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the gate with an `lmi` of this very code."""
+    lmi = folder / "lmi"
+    lmi.write_text(f"#!{sys.executable}\nfrom lmi_constructs.cli import main\nmain()\n")
+    lmi.chmod(0o755)
+    path = f"{folder}{os.pathsep}{os.environ['PATH']}"
+    environment = os.environ | {"PATH": path, "PYTHONPATH": str(ROOT), "AWS_REGION": "us-east-1"}
+    return subprocess.run(  # noqa: S603 (a script of this folder)
+        [str(FOLDER / "gate.sh"), str(target)],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_stops_a_template_that_would_fail(tmp_path: Path) -> None:
+    done = gate(FAULTY, tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert "LMI001" in done.stdout
+    sarif = json.loads((tmp_path / "lmi.sarif").read_text())
+    assert "LMI001" in {result["ruleId"] for result in sarif["runs"][0]["results"]}
+
+
+def test_lets_a_good_template_through(tmp_path: Path) -> None:
+    good = tmp_path / "good.json"
+    good.write_text('{"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}')
+    done = gate(good, tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("missing", ["cdk.out", "nothing.yaml"])
+def test_stops_when_there_is_nothing_to_check(tmp_path: Path, missing: str) -> None:
+    assert gate(missing, tmp_path).returncode == 2

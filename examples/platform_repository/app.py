@@ -1,0 +1,29 @@
+"""Two teams' endpoints, made with the platform's own construct."""
+
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_sns as sns
+from our_platform import OurEndpoint, RolesUnderOurPath
+
+from lmi_constructs import ModelData
+
+app = cdk.App(property_injectors=[RolesUnderOurPath()])
+stack = cdk.Stack(app, "Platform", env=cdk.Environment(account="123456789012", region="us-east-1"))
+vpc = ec2.Vpc(stack, "Network", max_azs=2)
+topic = sns.Topic(stack, "Alarms")
+
+for team, prefix, hub_id in (
+    ("Search", "qwen3-8b/", "Qwen/Qwen3-8B"),
+    ("Support", "gpt-oss-20b/", "openai/gpt-oss-20b"),
+):
+    OurEndpoint(
+        stack,
+        team,
+        team=team.lower(),
+        model_data=ModelData.s3_prefix("my-models", prefix, architecture=hub_id),
+        instance_type="ml.g6.12xlarge",
+        vpc=vpc,
+        topic=topic,
+    )
+
+app.synth()
