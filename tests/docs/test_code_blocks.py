@@ -1,7 +1,7 @@
 """Every code block of the documentation runs, and every shown output is the real one.
 
 Python blocks of a page run in order, in one namespace that knows what a page does not repeat: `cdk`,
-an `app`, a `stack`, and the things around an endpoint.
+an `app`, a `stack`, the things around an endpoint, and an endpoint `chat` on the local AWS.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from tools import shown_outputs
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from lmi_constructs.local import LocalAws
 
 ROOT = shown_outputs.ROOT
 
@@ -72,6 +74,29 @@ def surroundings() -> dict[str, Any]:
     }
 
 
+@pytest.fixture
+def endpoint_named_chat(local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An endpoint that pages may talk to, on the local AWS."""
+    for name, value in local_aws.environment().items():
+        monkeypatch.setenv(name, value)
+    sagemaker = local_aws.client("sagemaker")
+    image = "763104351884.dkr.ecr.us-east-1.amazonaws.com/djl-inference:0.36.0-lmi27.0.0-cu130"
+    sagemaker.create_model(
+        ModelName="model",
+        ExecutionRoleArn="arn:aws:iam::123456789012:role/Execution",
+        PrimaryContainer={"Image": image, "Environment": {"HF_MODEL_ID": "Qwen/Qwen3-8B"}},
+    )
+    variant = {
+        "VariantName": "AllTraffic",
+        "ModelName": "model",
+        "InstanceType": "ml.g6.12xlarge",
+        "InitialInstanceCount": 1,
+    }
+    sagemaker.create_endpoint_config(EndpointConfigName="one", ProductionVariants=[variant])
+    sagemaker.create_endpoint(EndpointName="chat", EndpointConfigName="one")
+
+
+@pytest.mark.usefixtures("endpoint_named_chat")
 @pytest.mark.parametrize("page", PAGES_WITH_PYTHON)
 def test_python_blocks_run(
     page: Path,
