@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING
 
 from aws_cdk import aws_iam as iam
 
+from lmi_constructs.hosting._acknowledgements import acknowledge_role
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from constructs import Construct, IDependable
 
     from lmi_constructs.hosting._surroundings import Surroundings
 
+_NO_RESOURCES = (
+    "PutMetricData is limited to two namespaces by a condition, ecr:GetAuthorizationToken has no"
+    " resources, and SageMaker makes network interfaces whose ARNs are not known before"
+)
 _METRIC_NAMESPACES = ("AWS/SageMaker", "/aws/sagemaker/Endpoints")
 
 
@@ -26,11 +32,13 @@ class Permission:
         actions: Allowed actions.
         resources: ARNs they are allowed on.
         conditions: Conditions, as in the policy's JSON.
+        why_wildcard: Why a resource ends in, or is, a star.
     """
 
     actions: tuple[str, ...]
     resources: tuple[str, ...] = ("*",)
     conditions: Mapping[str, Mapping[str, object]] = field(default_factory=dict, hash=False)
+    why_wildcard: str | None = None
 
     def to_json(self) -> dict[str, object]:
         """Return the statement as it stands in a policy document."""
@@ -56,10 +64,12 @@ def endpoint_permissions(surroundings: Surroundings) -> tuple[Permission, ...]:
                 "logs:PutLogEvents",
             ),
             resources=(log_group,),
+            why_wildcard="the log group carries the endpoint's name, which is made after the role",
         ),
         Permission(
             actions=("cloudwatch:PutMetricData",),
             conditions={"StringEquals": {"cloudwatch:namespace": list(_METRIC_NAMESPACES)}},
+            why_wildcard=_NO_RESOURCES,
         ),
     )
 
@@ -78,12 +88,13 @@ def network_permissions() -> tuple[Permission, ...]:
                 "ec2:DescribeSecurityGroups",
                 "ec2:DescribeSubnets",
                 "ec2:DescribeVpcs",
-            )
+            ),
+            why_wildcard=_NO_RESOURCES,
         ),
     )
 
 
-def execution_role(scope: Construct, permissions: Iterable[Permission]) -> iam.Role:
+def execution_role(scope: Construct, permissions: Sequence[Permission]) -> iam.Role:
     """Return a new execution role with exactly these permissions.
 
     They are an inline policy of the role itself, not a policy resource of its own: a separate
@@ -94,13 +105,15 @@ def execution_role(scope: Construct, permissions: Iterable[Permission]) -> iam.R
         "Version": "2012-10-17",
         "Statement": [permission.to_json() for permission in permissions],
     }
-    return iam.Role(
+    role = iam.Role(
         scope,
         "Role",
         assumed_by=_sagemaker(),
         description="What an LMI model may do: pull its image, read its model, write logs and metrics",
         inline_policies={"Execution": iam.PolicyDocument.from_json(document)},
     )
+    acknowledge_role(role, permissions)
+    return role
 
 
 @cache

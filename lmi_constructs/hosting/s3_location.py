@@ -62,7 +62,11 @@ class S3Location:
         bucket_arn = self._bucket_arn(surroundings)
         listed = {"StringLike": {"s3:prefix": [f"{self.prefix}*"]}} if self.prefix else {}
         permissions = [
-            Permission(("s3:GetObject",), (f"{bucket_arn}/{self.prefix}*",)),
+            Permission(
+                ("s3:GetObject",),
+                (f"{bucket_arn}/{self.prefix}*",),
+                why_wildcard="every file of the model lies below this prefix, and nothing else",
+            ),
             Permission(("s3:ListBucket",), (bucket_arn,), listed),
         ]
         if self.key is not None:
@@ -72,7 +76,13 @@ class S3Location:
     def write_permissions(self, surroundings: Surroundings) -> tuple[Permission, ...]:
         """Return what writing below exactly this prefix takes."""
         target = f"{self._bucket_arn(surroundings)}/{self.prefix}*"
-        permissions = [Permission(("s3:PutObject",), (target,))]
+        permissions = [
+            Permission(
+                ("s3:PutObject",),
+                (target,),
+                why_wildcard="SageMaker chooses the names of the objects that it writes below it",
+            )
+        ]
         if self.key is not None:
             actions = ("kms:Decrypt", "kms:GenerateDataKey")
             permissions.append(Permission(actions, (self.key.key_arn,)))

@@ -1,0 +1,75 @@
+"""What cdk-nag reports of our execution roles and cannot be otherwise, acknowledged with the reason.
+
+Nothing of cdk-nag is imported: an acknowledgement is the text of one finding, at one resource. It
+removes exactly that finding of exactly that resource, which a test holds for every pack (cdk-nag
+3.0.2, aws-cdk-lib 2.275.0; aws-cdk issue 38495 is about a version in which it reached further).
+Policies that are added to a role later are resources of their own and stay reported.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import aws_cdk as cdk
+
+from lmi_constructs.hosting._tokens import is_token
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from aws_cdk import aws_iam as iam
+
+    from lmi_constructs.hosting._permissions import Permission
+
+_PACKS_AGAINST_INLINE_POLICIES: Final = (
+    "HIPAA.Security",
+    "NIST.800.53.R4",
+    "NIST.800.53.R5",
+    "PCI.DSS.321",
+)
+_WHY_INLINE: Final = (
+    "the policy belongs to this role alone and must exist before the model does: a separate policy is"
+    " created beside the model, which is then refused because it may not pull its image yet"
+)
+
+
+def acknowledge_role(role: iam.Role, permissions: Iterable[Permission]) -> None:
+    """Acknowledge the inline policy of a role, and each wildcard in it that has a reason."""
+    reasons: dict[str, str] = {}
+    for permission in permissions:
+        for resource in permission.resources:
+            if "*" in resource and permission.why_wildcard:
+                reasons.setdefault(resource, permission.why_wildcard)
+    acknowledged = [
+        cdk.Acknowledgment(id=f"{pack}::{pack}-IAMNoInlinePolicy", reason=_WHY_INLINE)
+        for pack in _PACKS_AGAINST_INLINE_POLICIES
+    ]
+    for arn, reason in reasons.items():
+        written = _as_reported(arn, role)
+        if written is not None:
+            finding = f"AwsSolutions::AwsSolutions-IAM5[Resource::{written}]"
+            acknowledged.append(cdk.Acknowledgment(id=finding, reason=reason))
+    made = role.node.default_child
+    assert made is not None  # noqa: S101 - a role that we have made
+    cdk.Validations.of(made).acknowledge(*acknowledged)
+
+
+def _as_reported(arn: str, role: iam.Role) -> str | None:
+    """Return an ARN as cdk-nag writes it, `None` if it writes it in a way that is not known."""
+    return _flat(cdk.Stack.of(role).resolve(arn)) if is_token(arn) else arn
+
+
+def _flat(value: object) -> str | None:
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, dict) or len(value) != 1:
+        return None
+    ((function, argument),) = value.items()
+    if function == "Ref":
+        return f"<{argument}>"
+    if function == "Fn::GetAtt" and isinstance(argument, list):
+        return f"<{'.'.join(map(str, argument))}>"
+    if function == "Fn::Join" and isinstance(argument, list) and argument[0] == "":
+        parts = [_flat(part) for part in argument[1]]
+        return None if None in parts else "".join(part or "" for part in parts)
+    return None

@@ -1,0 +1,151 @@
+"""All packs of cdk-nag over every preset and stack: what is reported is what a user must decide."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+import cdk_nag
+import pytest
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_sns as sns
+
+from lmi_constructs import LmiEndpoint, ModelData
+from lmi_constructs.presets import PRESETS
+from stacks import PresetStack
+
+PACKS = (
+    cdk_nag.AwsSolutionsChecks,
+    cdk_nag.HIPAASecurityChecks,
+    cdk_nag.NIST80053R4Checks,
+    cdk_nag.NIST80053R5Checks,
+    cdk_nag.PCIDSS321Checks,
+)
+INLINE = ("HIPAA.Security", "NIST.800.53.R4", "NIST.800.53.R5", "PCI.DSS.321")
+ENVIRONMENT = cdk.Environment(account="111122223333", region="us-west-2")
+Found = set[tuple[str, str]]
+"""Findings that are not acknowledged: full id, and construct path."""
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> cdk.App:
+    return cdk.App(outdir=str(tmp_path))
+
+
+def findings(app: cdk.App) -> Found:
+    """Synthesise with all packs, and return what is left."""
+    cdk.Validations.of(app).add_plugins(*(pack() for pack in PACKS))
+    with pytest.raises(RuntimeError, match="ValidationFailed"):
+        app.synth()
+    return reported(app)
+
+
+def reported(app: cdk.App) -> Found:
+    report: dict[str, Any] = json.loads((Path(app.outdir) / "validation-report.json").read_text())
+    return {
+        (violation["ruleName"], construct["constructPath"])
+        for pack in report["pluginReports"]
+        for violation in pack["violations"]
+        for construct in violation["violatingConstructs"]
+    }
+
+
+def short(finding: str) -> str:
+    """Return a finding without its pack, such as `IAMNoInlinePolicy`."""
+    return re.sub(r"\[.*", "", finding).rpartition("-")[2]
+
+
+def endpoint_of(stack: cdk.Stack, id: str = "Chat", **keywords: Any) -> LmiEndpoint:
+    data = ModelData.s3_prefix("my-models", "m/")
+    return LmiEndpoint(stack, id, model_data=data, instance_type="ml.g6.12xlarge", **keywords)
+
+
+def test_every_preset_and_stack_leaves_only_what_its_owner_decides(app: cdk.App) -> None:
+    for name in PRESETS:
+        id = name.replace(".", "-")
+        PresetStack(app, f"{id}-S3", preset=name, model_bucket="my-models", env=ENVIRONMENT)
+    PresetStack(app, "Hub", preset="gpt-oss-20b", env=ENVIRONMENT)
+    left = findings(app)
+    assert {short(finding) for finding, _ in left} == {
+        "SageMakerEndpointConfigurationKMSKeyConfigured",  # encryption_key=
+        "CloudWatchAlarmAction",  # add_alarms(topic=)
+    }
+
+
+def test_an_endpoint_with_key_and_topic_leaves_nothing(app: cdk.App) -> None:
+    stack = cdk.Stack(app, "Llm", env=ENVIRONMENT)
+    key = kms.Key.from_key_arn(stack, "Key", "arn:aws:kms:us-west-2:111122223333:key/a")
+    topic = sns.Topic.from_topic_arn(stack, "Topic", "arn:aws:sns:us-west-2:111122223333:ops")
+    endpoint = endpoint_of(stack, encryption_key=key)
+    endpoint.add_alarms(topic=topic)
+    cdk.Validations.of(app).add_plugins(*(pack() for pack in PACKS))
+    app.synth()
+    assert {found for found in reported(app) if not found[0].startswith("LMI")} == set()
+
+
+@pytest.mark.parametrize("environment", [ENVIRONMENT, None], ids=["bound", "agnostic"])
+def test_buckets_of_the_stack_and_unknown_regions_are_named_as_cdk_nag_names_them(
+    app: cdk.App, environment: cdk.Environment | None
+) -> None:
+    stack = cdk.Stack(app, "Llm", env=environment)
+    bucket = s3.Bucket(stack, "Models")
+    LmiEndpoint(
+        stack,
+        "Chat",
+        model_data=ModelData.s3_prefix(bucket, "m/"),
+        instance_type="ml.g6.12xlarge",
+    )
+    assert not [found for found in findings(app) if "IAM" in short(found[0])]
+
+
+def test_exactly_the_wildcards_and_inline_policy_of_our_role_are_removed(app: cdk.App) -> None:
+    """The same role, written by hand, is reported in full."""
+    stack = cdk.Stack(app, "Llm", env=ENVIRONMENT)
+    endpoint_of(stack)
+    logs = "arn:aws:logs:us-west-2:111122223333:log-group:/aws/sagemaker/Endpoints/*"
+    files = "arn:aws:s3:::my-models/m/*"
+    iam.Role(
+        stack,
+        "Theirs",
+        assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com"),
+        inline_policies={
+            "Execution": iam.PolicyDocument(
+                statements=[
+                    iam.PolicyStatement(actions=["logs:PutLogEvents"], resources=[logs]),
+                    iam.PolicyStatement(actions=["cloudwatch:PutMetricData"], resources=["*"]),
+                    iam.PolicyStatement(actions=["s3:GetObject"], resources=[files]),
+                ]
+            )
+        },
+    )
+    about_roles = {found for found in findings(app) if "IAM" in short(found[0])}
+    assert about_roles == {
+        *(
+            (f"AwsSolutions-IAM5[Resource::{arn}]", "Llm/Theirs/Resource")
+            for arn in (logs, "*", files)
+        ),
+        *((f"{pack}-IAMNoInlinePolicy", "Llm/Theirs/Resource") for pack in INLINE),
+    }
+
+
+def test_what_is_added_to_our_role_later_stays_reported(app: cdk.App) -> None:
+    stack = cdk.Stack(app, "Llm", env=ENVIRONMENT)
+    role = endpoint_of(stack).role
+    assert role is not None
+    statement = iam.PolicyStatement(actions=["sagemaker:InvokeEndpoint"], resources=["*"])
+    role.add_to_principal_policy(statement)
+    added = "Llm/Chat/Model/Role/DefaultPolicy/Resource"
+    assert ("AwsSolutions-IAM5[Resource::*]", added) in findings(app)
+
+
+def test_a_role_of_the_user_is_theirs_to_acknowledge(app: cdk.App) -> None:
+    stack = cdk.Stack(app, "Llm", env=ENVIRONMENT)
+    theirs = iam.Role(stack, "Theirs", assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com"))
+    endpoint_of(stack, role=theirs)
+    left = findings(app)
+    assert ("AwsSolutions-IAM5[Resource::*]", "Llm/Theirs/DefaultPolicy/Resource") in left
