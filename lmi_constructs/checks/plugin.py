@@ -98,11 +98,15 @@ class LmiChecks:
             for stack in context.stack_templates
         ]
         findings = check_sources(sources, self._options) if sources else ()
-        return _report(self._chosen(findings, context), sources)
+        return _report(self._chosen(findings, context, sources), sources)
 
     def _chosen(
-        self, findings: Iterable[Finding], context: cdk.IPolicyValidationContext
+        self,
+        findings: Iterable[Finding],
+        context: cdk.IPolicyValidationContext,
+        sources: Sequence[TemplateSource],
     ) -> list[PlacedFinding]:
+        del sources
         from lmi_constructs.checks.rules import PlacedFinding
 
         found = [finding for finding in findings if isinstance(finding, PlacedFinding)]
@@ -122,30 +126,56 @@ class LmiChecks:
             return True
         if callable(self._only):
             return self._only(path)
-        return any(path == one or path.startswith(f"{one}/") for one in self._only)
+        return any(_is_at(path, one) for one in self._only)
 
 
 class _OwnChecks(LmiChecks):
-    """The checks of our own constructs: each finding names the keyword to change."""
+    """The checks of our own constructs: each finding names the keyword to change.
+
+    What a construct itself has remarked is reported here too, so that there is one way to
+    acknowledge, and once, if a rule finds the same in the template.
+    """
 
     def __init__(self) -> None:
         self._constructs: list[IConstruct] = []
         self._paths: list[str] = []
+        self._remarks: list[tuple[IConstruct, Finding]] = []
         super().__init__(only=self._is_below)
 
     def add(self, construct: IConstruct) -> None:
         """Check what stands below a construct."""
         self._constructs.append(construct)
 
+    def remark(self, construct: IConstruct, findings: Iterable[Finding]) -> None:
+        """Report at synth what a construct has found out about itself."""
+        self._remarks += [(construct, finding) for finding in findings]
+
     def _is_below(self, path: str) -> bool:
         """Return whether a path stands below our constructs, asking for theirs only now."""
         self._paths += [item.node.path for item in self._constructs[len(self._paths) :]]
-        return any(path == one or path.startswith(f"{one}/") for one in self._paths)
+        return any(_is_at(path, one) for one in self._paths)
 
     def _chosen(
-        self, findings: Iterable[Finding], context: cdk.IPolicyValidationContext
+        self,
+        findings: Iterable[Finding],
+        context: cdk.IPolicyValidationContext,
+        sources: Sequence[TemplateSource],
     ) -> list[PlacedFinding]:
-        return [_with_keyword(finding) for finding in super()._chosen(findings, context)]
+        found = super()._chosen(findings, context, sources)
+        return [*map(_with_keyword, found), *self._remarked(found, sources)]
+
+    def _remarked(
+        self, found: Iterable[PlacedFinding], sources: Sequence[TemplateSource]
+    ) -> Iterable[PlacedFinding]:
+        """Yield the remarks about constructs in these stacks that no rule repeats."""
+        known = {(finding.rule, finding.construct_path or "") for finding in found}
+        for construct, finding in self._remarks:
+            path = construct.node.path
+            stack = next((one.name for one in _all(sources) if _is_at(path, one.name)), None)
+            if stack is not None and not any(
+                rule == finding.rule and _is_at(place, path) for rule, place in known
+            ):
+                yield _placed(finding, path, stack)
 
 
 def attach_to(construct: IConstruct, scope: object) -> None:
@@ -168,6 +198,21 @@ def attach_to(construct: IConstruct, scope: object) -> None:
     attached.add(construct)
 
 
+def remark(construct: IConstruct, findings: Iterable[Finding]) -> None:
+    """Report warnings of a construct at synth, together with those of the rules.
+
+    Args:
+        construct: What they are about. Outside an app they become annotations.
+        findings: The warnings.
+    """
+    attached = _attached_to_root(construct)
+    if attached is not None:
+        attached.remark(construct, findings)
+        return
+    for finding in findings:
+        cdk.Annotations.of(construct).add_warning_v2(finding.rule, str(finding))
+
+
 def _attached_to_root(construct: IConstruct) -> _OwnChecks | None:
     root = construct.node.root
     if not isinstance(root, cdk.Stage):
@@ -178,6 +223,21 @@ def _attached_to_root(construct: IConstruct) -> _OwnChecks | None:
         setattr(root, _ATTACHED, attached)
         cdk.Validations.of(root).add_plugins(attached)
     return attached
+
+
+def _is_at(path: str, place: str) -> bool:
+    """Tell whether a construct path is a place or lies below it."""
+    return path == place or path.startswith(f"{place}/")
+
+
+def _placed(finding: Finding, path: str, stack: str) -> PlacedFinding:
+    from dataclasses import fields
+
+    from lmi_constructs.checks.rules import PlacedFinding
+
+    known = {field.name: getattr(finding, field.name) for field in fields(finding)}
+    known |= {"resource": path.rpartition("/")[2], "construct_path": path, "template": stack}
+    return PlacedFinding(**known)
 
 
 def _with_keyword(finding: PlacedFinding) -> PlacedFinding:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import aws_cdk as cdk
-
+from lmi_constructs.checks.plugin import remark
 from lmi_constructs.findings import LmiError
 
 if TYPE_CHECKING:
@@ -17,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def report(scope: Construct, findings: Iterable[Finding]) -> None:
-    """Raise all errors at once, or attach the warnings to the construct.
+    """Raise all errors at once, or report the warnings at synth.
 
     A warning is acknowledged by its rule's id, on the endpoint, its stack or the app:
-    `cdk.Validations.of(endpoint).acknowledge(cdk.Acknowledgment(id="annotation::LMI039", ...))`.
+    `cdk.Validations.of(endpoint).acknowledge(cdk.Acknowledgment(id="lmi::LMI039", ...))`.
 
     Raises:
         LmiError: If at least one of the findings is an error.
@@ -33,6 +32,4 @@ def report(scope: Construct, findings: Iterable[Finding]) -> None:
     errors = [finding for finding in placed if finding.severity == "error"]
     if errors:
         raise LmiError(errors)
-    validations = cdk.Validations.of(scope)
-    for warning in placed:
-        validations.add_warning(warning.rule, str(warning))
+    remark(scope, placed)

@@ -58,3 +58,23 @@ def test_passes_on_everything_that_the_containers_room_finds():
     ids = {one for file in room.glob("*.py") for one in re.findall(r"LMI0\d\d", file.read_text())}
     of_settings = {"LMI010", "LMI011", "LMI030"}
     assert ids - of_settings <= {rule.id for rule in all_rules()}
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        {"Fn::Join": ["", ["{{resolve:secretsmanager:", {"Ref": "AWS::Region"}, ":hub}}"]]},
+        {
+            "Fn::Join": [
+                "",
+                ["{{resolve:secretsmanager:arn:", {"Ref": "AWS::Partition"}, ":secret:hub::}}"],
+            ]
+        },
+        {"Fn::Sub": "{{resolve:secretsmanager:arn:${AWS::Partition}:secret:hub::}}"},
+        {"Fn::Sub": "{{resolve:ssm-secure:/hub/${AWS::Region}}}"},
+        "{{resolve:ssm-secure:/hub/token:1}}",
+    ],
+)
+def test_a_reference_to_a_secret_is_no_secret_however_it_is_put_together(token):
+    example = Example({"Model/Properties/PrimaryContainer/Environment/HF_TOKEN": token})
+    assert "LMI006" not in {finding.rule for finding in findings(example)}

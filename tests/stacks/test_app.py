@@ -69,7 +69,6 @@ queue = AsyncInference(bucket="my-answers", output_prefix="ok/", failure_prefix=
 LmiEndpoint(stack, "Queue", model_data=ModelData.s3_prefix("my-models", "m/", encryption_key=key),
     instance_type="ml.p5.48xlarge", async_inference=queue)
 cdk.Validations.of(stack).acknowledge(
-    cdk.Acknowledgment(id="annotation::LMI043", reason="our policy asks for the key"),
     cdk.Acknowledgment(id="lmi::LMI043", reason="our policy asks for the key"))
 app.synth()
 """

@@ -54,6 +54,7 @@ def rule_families() -> dict[str, tuple[type[Rule], ...]]:
             model_data.IncompleteDataSource,
             model_data.DataSourceNotSupported,
             model_data.CustomCodeNotTrusted,
+            model_data.GatedModelWithoutToken,
         ),
         "Images and host images": (
             images.ImageOfAnotherRegion,

@@ -10,6 +10,7 @@ from lmi_constructs.checks.resources import S3DataSource
 from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.rules.common import containers, environment, release, running
 from lmi_constructs.checks.values import UNKNOWN, Text, head, literal, shown, split, tail
+from lmi_constructs.facts import models
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +21,17 @@ if TYPE_CHECKING:
 
 _CONTAINER: Final = "Model/Properties/PrimaryContainer"
 _SOURCE: Final = f"{_CONTAINER}/ModelDataSource/S3DataSource"
+_MODEL_VARIABLES: Final = ("HF_MODEL_ID", "OPTION_MODEL_ID")
+_HUB_ACCESS: Final = frozenset(
+    {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_TOKEN_PATH", "HF_ENDPOINT", "HF_HUB_OFFLINE"}
+)
+"""Variables of huggingface_hub that give a token, or take the model from elsewhere."""
+
+_GATED: Final = "meta-llama/Llama-3.1-8B-Instruct"
+_FROM_HUB: Final = {
+    f"{_CONTAINER}/ModelDataSource": REMOVED,
+    "Model/Properties/EnableNetworkIsolation": REMOVED,
+}
 _BOTOCORE: Final = "botocore 1.44.8 sagemaker 2017-07-24 "
 
 
@@ -233,6 +245,41 @@ class CustomCodeNotTrusted(Rule):
             if release(deployment, container) and str(trusted).lower() == "false":
                 message = "config.json has an auto_map and OPTION_TRUST_REMOTE_CODE is not true"
                 yield self.found(resource, f"{container.path}/Environment", message)
+
+
+class GatedModelWithoutToken(Rule):
+    """LMI014."""
+
+    id = "LMI014"
+    title = "a gated model of the hub without a token"
+    severity = "warning"
+    why = "the hub refuses the download, and the container never starts"
+    fix = (
+        "accept the licence on the hub and give HF_TOKEN as '{{resolve:secretsmanager:<name>}}', or"
+        " copy the model to S3"
+    )
+    source = "https://github.com/huggingface/text-generation-inference/issues/751"
+    failing = Example({**_FROM_HUB, f"{_CONTAINER}/Environment/HF_MODEL_ID": _GATED})
+    passing = Example(
+        {
+            **_FROM_HUB,
+            f"{_CONTAINER}/Environment/HF_MODEL_ID": _GATED,
+            f"{_CONTAINER}/Environment/HF_TOKEN": "{{resolve:secretsmanager:hub}}",
+        }
+    )
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield hub models that are known to be gated, where no token and no other hub is given."""
+        for resource, container in containers(deployment):
+            given = environment(container)
+            if release(deployment, container) is None or given.keys() & _HUB_ACCESS:
+                continue
+            for variable in _MODEL_VARIABLES:
+                hub_id = literal(given.get(variable)) or ""
+                facts = models().get(hub_id.lower())
+                if facts is not None and facts.gated:
+                    path = f"{container.path}/Environment/{variable}"
+                    yield self.found(resource, path, f"{hub_id} is gated, and there is no token")
 
 
 def _may_be_s3_address(uri: object) -> bool:

@@ -230,7 +230,7 @@ class Evaluator:
             parts.append(_dynamic(text[position : match.start()]))
             parts.append(self._substituted(match, names))
             position = match.end()
-        return join([*parts, _dynamic(text[position:])])
+        return _dynamic_again(join([*parts, _dynamic(text[position:])]))
 
     def _substituted(self, match: re.Match[str], names: Mapping[str, Any]) -> object:
         escaped, name = match[1], match[2].strip()
@@ -250,7 +250,7 @@ class Evaluator:
         parts: list[object] = []
         for item in items:
             parts.extend([separator, item] if parts else [item])
-        return join(parts)
+        return _dynamic_again(join(parts))
 
     def _select(self, argument: object) -> Any:
         if not isinstance(argument, list) or len(argument) != 2:
@@ -343,6 +343,16 @@ def _dynamic(text: str) -> String:
         parts += [text[position : match.start()], UNKNOWN]
         position = match.end()
     return join([*parts, text[position:]])
+
+
+def _dynamic_again(value: String) -> String:
+    """Look once more at what was put together: a dynamic reference may span several parts."""
+    if isinstance(value, str):
+        return _dynamic(value)
+    if isinstance(value, Text):
+        known = (part for part in value.parts if isinstance(part, str))
+        return UNKNOWN if any("{{resolve:" in part for part in known) else value
+    return value
 
 
 def _or_unknown(value: object) -> object:
