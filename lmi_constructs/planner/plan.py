@@ -15,8 +15,10 @@ from lmi_constructs.planner.judgement import (
     doubt_about,
     grade_of_rules,
     judge,
+    judge_measured,
     too_little_storage,
 )
+from lmi_constructs.planner.kv_cache import cache_of
 from lmi_constructs.planner.memory import Memory
 from lmi_constructs.planner.profile import GIB
 from lmi_constructs.planner.rules import broken_rules
@@ -118,6 +120,7 @@ def plan(
     configuration: EngineConfiguration | None = None,
     *,
     count: int | None = None,
+    measured_cache_gib: float | None = None,
 ) -> Plan:
     """Plan a model on an instance type, or on a number of accelerators.
 
@@ -126,6 +129,10 @@ def plan(
         where: SageMaker instance type, or an accelerator.
         configuration: What the engine is told. Default: nothing.
         count: Number of accelerators, if `where` is one. Default: as many as the ranks need.
+        measured_cache_gib: Memory for the cache on each accelerator in GiB, as an engine with this
+            model and these settings logged it before it compared that with the context. It is
+            judged instead of an estimate, so that the accelerator need not be known. Default: not
+            measured.
 
     Raises:
         LmiError: If the instance type is not known (LMI040).
@@ -139,7 +146,13 @@ def plan(
         *broken_rules(architecture, accelerator, count, configuration, setup),
         *too_little_storage(name, size),
     )
-    doubt = doubt_about(architecture, accelerator, configuration, setup)
+    doubt = doubt_about(
+        architecture,
+        accelerator,
+        configuration,
+        setup,
+        cache_measured=measured_cache_gib is not None,
+    )
     outline = Plan(
         grade=grade_of_rules(found),
         findings=found,
@@ -155,6 +168,8 @@ def plan(
     )
     if doubt is not None:
         return outline
+    if measured_cache_gib is not None:
+        return _measured(outline, measured_cache_gib)
     memory = Memory.of(architecture, accelerator, configuration, setup)
     grade, about_memory = judge(memory, architecture, accelerator, setup, found)
     if grade == "cannot" and about_memory and (nowhere := fits_nowhere(architecture, size)):
@@ -176,6 +191,27 @@ def plan(
         kv_tokens=memory.cache.tokens(memory.pool.usual * GIB),
         max_context=min(longest, architecture.max_context or longest),
         cache=memory.cache,
+    )
+
+
+def _measured(outline: Plan, cache_gib: float) -> Plan:
+    """Return the plan where the engine itself measured what is left for the cache."""
+    architecture, setup = outline.architecture, outline.setup
+    kept = cache_of(architecture, setup)
+    needed = kept.needed(setup.context or 1) / GIB
+    longest = kept.longest(cache_gib * GIB)
+    grade, about_memory = judge_measured(
+        cache_gib, needed, longest, architecture, setup, outline.findings
+    )
+    return replace(
+        outline,
+        grade=grade,
+        findings=outline.findings + about_memory,
+        kv_cache_gib=cache_gib,
+        kv_needed_gib=needed,
+        kv_tokens=kept.tokens(cache_gib * GIB),
+        max_context=min(longest, architecture.max_context or longest),
+        cache=kept,
     )
 
 
