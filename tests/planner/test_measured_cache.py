@@ -38,6 +38,14 @@ def test_refuses_a_context_that_the_measured_cache_does_not_hold():
     assert (p.kv_tokens, p.max_context) == (41200, 41200)
 
 
+def test_a_measured_plan_explains_its_cache_and_no_budget():
+    lines = measured(41200, max_model_len=8192).explain()
+    assert lines[1:] == [
+        "cache 5.03 GiB: 41200 tokens; one request of 8192 tokens needs 1.00 GiB, 5.0 requests of"
+        " it; measured by the engine"
+    ]
+
+
 def test_accepts_a_context_that_fills_the_measured_cache_to_the_last_token():
     p = measured(41200, max_model_len=41200)
     assert (p.grade, p.findings) == ("fits", ())
