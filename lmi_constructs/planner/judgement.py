@@ -21,6 +21,9 @@ _TIGHT_UTILIZATION: Final = 0.97
 """Beyond it, graphs that are captured outside the budget find no memory left
 (https://github.com/vllm-project/vllm/issues/16199)."""
 
+SHOWN_NOT_KNOWN: Final = "what the driver shows of {} is not known"
+"""The one doubt that bounds may settle: a driver shows less than the nominal memory."""
+
 _CONSERVING: Final = "https://docs.vllm.ai/en/latest/configuration/conserving_memory/"
 
 
@@ -161,12 +164,12 @@ def doubt_about(
         return None
     if accelerator.compute_capability is None:
         return f"{accelerator.name} is no CUDA device"
-    if accelerator.usable_memory_gib is None:
-        return f"what the driver shows of {accelerator.name} is not known"
     if configuration.cpu_offload_gb:
         return "weights are kept in host memory"
     if configuration.quantization and setup.quantization is None:
         return f"the quantisation {configuration.quantization!r} is not known"
+    if accelerator.usable_memory_gib is None:
+        return SHOWN_NOT_KNOWN.format(accelerator.name)
     return None
 
 

@@ -11,6 +11,7 @@ from lmi_constructs.findings import Finding, LmiError
 from lmi_constructs.planner.configuration import EngineConfiguration, Setup, fill_in
 from lmi_constructs.planner.explanation import explain
 from lmi_constructs.planner.judgement import (
+    SHOWN_NOT_KNOWN,
     Grade,
     doubt_about,
     grade_of_rules,
@@ -59,7 +60,8 @@ class Plan:
         max_context: Longest context that one request can have, never beyond the model's own.
         repository_bytes: Size of the weights to download, in bytes.
         start_up: How long the weights take to arrive, by published measurements.
-        doubt: Why the grade is `unknown`.
+        doubt: Why the memory has no figures. The grade is `unknown` then, unless a hard rule, or the
+            least and the most that the accelerator can have, settle it.
     """
 
     grade: Grade
@@ -166,6 +168,8 @@ def plan(
         start_up=None if size is None else start_up_of(size),
         doubt=doubt,
     )
+    if doubt == SHOWN_NOT_KNOWN.format(accelerator.name):
+        return _between(outline)
     if doubt is not None:
         return outline
     if measured_cache_gib is not None:
@@ -191,6 +195,32 @@ def plan(
         kv_tokens=memory.cache.tokens(memory.pool.usual * GIB),
         max_context=min(longest, architecture.max_context or longest),
         cache=memory.cache,
+    )
+
+
+def _between(outline: Plan) -> Plan:
+    """Return the grade that both the least and the most that the driver may show agree on."""
+    architecture, setup = outline.architecture, outline.setup
+    nominal = outline.accelerator.memory_gib
+    judged = []
+    called = f"{outline.accelerator.name} with all of its nominal {nominal:g} GiB"
+    for usable in (_least_shown() * nominal, nominal):
+        accelerator = replace(outline.accelerator, name=called, usable_memory_gib=usable)
+        memory = Memory.of(architecture, accelerator, outline.configuration, setup)
+        judged.append(judge(memory, architecture, accelerator, setup, outline.findings))
+    (least, _), (most, about_memory) = judged
+    if least != most:
+        return outline
+    return replace(outline, grade=most, findings=outline.findings + about_memory)
+
+
+@cache
+def _least_shown() -> float:
+    """Return the least share of the nominal memory that a driver shows, by public logs."""
+    return min(
+        device.usable_memory_gib / device.memory_gib
+        for device in accelerators().values()
+        if device.measured and device.usable_memory_gib
     )
 
 
