@@ -163,7 +163,7 @@ def doubt_about(
     if cache_measured:
         return None
     if accelerator.compute_capability is None:
-        return f"{accelerator.name} is no CUDA device"
+        return f"{accelerator.name} is no known CUDA device"
     if configuration.cpu_offload_gb:
         return "weights are kept in host memory"
     if configuration.quantization and setup.quantization is None:

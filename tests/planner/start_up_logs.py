@@ -60,6 +60,10 @@ OBSERVED = (
     *("gpu_blocks", "block_size", "kv_capacity_in_error"),
 )
 
+_TOTAL = r"(?:total capaci?ty of (\d+\.\d+) GiB|(\d+\.\d+) GiB total capacity)"
+_SAME_MEMORY = 0.02
+"""Accelerators that show memory within this share of each other are not told apart by it."""
+
 UNKNOWN = Accelerator("unknown", "unknown", 0, None, False, None)
 
 
@@ -68,6 +72,7 @@ def completed(case: dict[str, Any]) -> dict[str, Any]:
     given = case.get("observed")
     seen = dict(given) if isinstance(given, dict) else {}
     seen = {**seen, **{name: positive(seen.get(name)) for name in OBSERVED}}
+    seen["total_gpu_gib"] = seen["total_gpu_gib"] or total_in(case.get("error"), case.get("notes"))
     source = case.get("source") if isinstance(case.get("source"), dict) else {}
     number = positive(source.get("number"))
     source = {"url": str(source.get("url") or ""), "repo": source.get("repo"), "number": number}
@@ -83,6 +88,15 @@ def completed(case: dict[str, Any]) -> dict[str, Any]:
         fields[name] = fields[name] if isinstance(fields[name], bool) else None
     fields["outcome"] = str(fields["outcome"])
     return {**fields, "observed": seen, "source": source}
+
+
+def total_in(*texts: object) -> float | None:
+    """Return the accelerator's memory in GiB that PyTorch names when it runs out of it."""
+    for text in texts:
+        found = re.search(_TOTAL, text) if isinstance(text, str) else None
+        if found is not None:
+            return positive(float(found[1] or found[2]))
+    return None
 
 
 def positive(value: object) -> float | int | None:
@@ -171,9 +185,22 @@ def device_of(case: dict[str, Any]) -> Accelerator:
         found = Accelerator(name, "", int(size[1]), min(shown, default=None), False, "8.6")
         found = replace(found, compute_capability="8.0") if "A100" in name else found
     if total and (found is None or found.usable_memory_gib is None or "/" in name):
-        found = found or Accelerator(name or "unnamed", "", total, total, True, "8.6")
+        found = found or showing(total, name or "unnamed")
         found = replace(found, usable_memory_gib=total)
     return found or replace(UNKNOWN, name=name or "unknown")
+
+
+def showing(total: float, name: str) -> Accelerator:
+    """Return an unnamed accelerator by what the driver shows: the most able of those alike."""
+    alike = [
+        device
+        for device in accelerators().values()
+        if device.usable_memory_gib
+        and abs(device.usable_memory_gib - total) <= _SAME_MEMORY * total
+        and device.capability
+    ]
+    best = max(alike, key=lambda device: device.capability or (0, 0), default=None)
+    return replace(best or Accelerator("", "", total, total, True, "8.6"), name=name)
 
 
 def named_in(text: str) -> Accelerator | None:
