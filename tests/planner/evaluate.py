@@ -237,14 +237,20 @@ def summary(results: list[Result]) -> dict[str, Any]:
         ),
         "caught_without_these": caught(failed_planned),
         "not_started_without_these": len(failed_planned),
+        "abstained_without_these": len(results) - len(graded_by(planned)),
     }
 
 
 def outcomes(results: list[Result]) -> tuple[list[Result], list[Result]]:
     """Return the graded cases that did not start, and those that did."""
-    graded = [r for r in results if grade_of(r) != "unknown"]
+    graded = graded_by(results)
     failed = [r for r in graded if r.case["outcome"] in NOT_STARTED]
     return failed, [r for r in graded if r.case["outcome"] in STARTED]
+
+
+def graded_by(results: list[Result]) -> list[Result]:
+    """Return the cases that have a grade."""
+    return [r for r in results if grade_of(r) != "unknown"]
 
 
 def caught(failed: list[Result]) -> int:
