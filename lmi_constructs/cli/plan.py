@@ -84,6 +84,8 @@ def plan(
 
     architecture = _architecture(model, config)
     release = LmiContainer.of(container) if container else LmiContainer.default()
+    _known_cache_dtype(kv_cache_dtype, release)
+    _known_region(region)
     sequences, note = (max_num_seqs, None) if max_num_seqs else _sequences(release)
     configuration = EngineConfiguration(
         tensor_parallel_degree=_degree(tp, instance),
@@ -142,6 +144,35 @@ def _degree(tp: str, instance: str) -> int:
     if not tp.isdecimal() or len(tp) > 12 or not int(tp):
         raise click.BadParameter(f"{tp!r} is neither a number nor max", param_hint="--tp")
     return int(tp)
+
+
+def _known_cache_dtype(given: str | None, release: LmiContainer) -> None:
+    """Refuse a number format that the release's engine does not have, where its formats are known."""
+    from lmi_constructs.facts.engine_arguments import engine_arguments
+
+    arguments = engine_arguments(release.release.engine_version or "") or {}
+    argument = arguments.get("kv_cache_dtype")
+    choices = tuple(map(str, argument.choices or ())) if argument else ()
+    if given is not None and choices and given not in choices:
+        raise click.BadParameter(
+            f"{given!r} is no format of the cache in {release.name} (vLLM"
+            f" {release.release.engine_version}). Use one of {', '.join(choices)}.",
+            param_hint="--kv-cache-dtype",
+        )
+
+
+def _known_region(given: str | None) -> None:
+    """Refuse a region in which no instance type could be suggested."""
+    from lmi_constructs.facts import instance_types
+
+    known = sorted({region for one in instance_types().values() for region in one.regions})
+    if given is not None and given not in known:
+        hint = _meant(given, known, key=str.lower)
+        raise click.BadParameter(
+            f"{given!r} is no region with a known hosting instance type that has accelerators."
+            f"{hint} Use one of {', '.join(known)}.",
+            param_hint="--region",
+        )
 
 
 def _meant(given: str, names: Iterable[str], key: Any) -> str:

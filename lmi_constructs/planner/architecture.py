@@ -158,6 +158,26 @@ class Architecture:
             return parse(content, name)
         return parse(config, name)
 
+    @classmethod
+    def unknown(cls, name: str) -> Architecture:
+        """Return a model of which no more than its name is known.
+
+        No rule about its shape breaks; those about formats and accelerators hold all the same.
+        """
+        return cls(
+            name=name,
+            family="unknown",
+            understood=False,
+            doubt="its shape is not known",
+            layers=0,
+            hidden=0,
+            heads=0,
+            kv_heads=0,
+            head_dim=0,
+            vocabulary=0,
+            intermediate=0,
+        )
+
     @property
     def dense_layers(self) -> int:
         """Layers with a dense MLP."""

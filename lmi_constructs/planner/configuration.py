@@ -23,6 +23,10 @@ V1_FROM: Final = (0, 8, 0)
 HYBRID_CACHE_FROM: Final = (0, 9, 2)
 """Windows spare cache memory (https://github.com/vllm-project/vllm/pull/17996)."""
 
+CONTEXT_CHECKED_FROM: Final = (0, 2, 7)
+"""The engine refuses a context that its cache cannot hold; before, it started and hung on such a
+request (https://github.com/vllm-project/vllm/pull/2163, December 2023)."""
+
 GRAPHS_IN_BUDGET_FROM: Final = (0, 21, 0)
 """CUDA graphs are estimated and taken from the budget (public start-up logs from 0.21 on)."""
 

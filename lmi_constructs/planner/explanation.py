@@ -14,14 +14,20 @@ def explain(plan: Plan) -> list[str]:
     lines = [f"{a.name}: {_shape(plan)}"]
     if plan.doubt is not None:
         return [*lines, f"not planned: {plan.doubt}"]
+    context = "what fits" if setup.context is None else f"{setup.context} tokens"
+    holds = None if plan.max_concurrency is None else f", {plan.max_concurrency:.1f} requests of it"
+    cache = (
+        f"cache {plan.kv_cache_gib:.2f} GiB: {plan.kv_tokens} tokens; one request of {context} needs"
+        f" {plan.kv_needed_gib:.2f} GiB{holds or ''}"
+    )
+    if plan.budget_gib is None:
+        return [*lines, f"{cache}; measured by the engine"]
     quantised = setup.quantization
     stored = "16 bits" if setup.dtype_bytes == 2 else "32 bits"
     if quantised is not None:
         stored = f"{quantised.method}, {quantised.bytes_per_weight:.4g} bytes a converted weight"
     ranks = f"1/{setup.tensor} of each layer" if setup.tensor > 1 else "all of each layer"
-    context = "what fits" if setup.context is None else f"{setup.context} tokens"
     graphs = "counted in the budget" if setup.graphs_in_budget else "taken outside the budget"
-    holds = None if plan.max_concurrency is None else f", {plan.max_concurrency:.1f} requests of it"
     return [
         *lines,
         f"budget {plan.budget_gib:.2f} GiB: {setup.utilization:g} of the {plan.usable_gib:.2f} GiB"
@@ -31,8 +37,7 @@ def explain(plan: Plan) -> list[str]:
         f" and {setup.sequences} sequences",
         f"overhead {plan.overhead_gib:.2f} GiB: outside PyTorch",
         f"CUDA graphs {plan.cuda_graph_gib:.2f} GiB: {graphs}",
-        f"cache {plan.kv_cache_gib:.2f} GiB: {plan.kv_tokens} tokens; one request of {context} needs"
-        f" {plan.kv_needed_gib:.2f} GiB{holds or ''}",
+        cache,
     ]
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from lmi_constructs.facts import instance_types
 from lmi_constructs.findings import Finding
+from lmi_constructs.planner.configuration import CONTEXT_CHECKED_FROM
 from lmi_constructs.planner.profile import GIB
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ _TIGHT_UTILIZATION: Final = 0.97
 """Beyond it, graphs that are captured outside the budget find no memory left
 (https://github.com/vllm-project/vllm/issues/16199)."""
 
+SHOWN_NOT_KNOWN: Final = "what the driver shows of {} is not known"
+"""The one doubt that bounds may settle: a driver shows less than the nominal memory."""
+
 _CONSERVING: Final = "https://docs.vllm.ai/en/latest/configuration/conserving_memory/"
 
 
@@ -31,7 +35,8 @@ def judge(
     found: tuple[Finding, ...],
 ) -> tuple[Grade, tuple[Finding, ...]]:
     """Return the grade, and what is wrong with the memory, after the hard rules were checked."""
-    if memory.pool.high < memory.needed:
+    too_small = memory.pool.high < memory.needed
+    if memory.pool.high <= 0 or (too_small and setup.version >= CONTEXT_CHECKED_FROM):
         return "cannot", (_does_not_fit(memory, architecture, accelerator, setup),)
     if any(finding.severity == "error" for finding in found):
         return "cannot", ()
@@ -98,6 +103,43 @@ def _sum(memory: Memory, setup: Setup) -> str:
     )
 
 
+def judge_measured(
+    measured_gib: float,
+    needed_gib: float,
+    longest: int,
+    architecture: Architecture,
+    setup: Setup,
+    found: tuple[Finding, ...],
+) -> tuple[Grade, tuple[Finding, ...]]:
+    """Return the grade where the engine has measured its cache, so that nothing is estimated."""
+    about_cache: tuple[Finding, ...] = ()
+    if measured_gib < needed_gib:
+        about_cache = (_larger_than(measured_gib, needed_gib, longest, architecture, setup),)
+    found += about_cache
+    if any(finding.severity == "error" for finding in found):
+        return "cannot", about_cache
+    return ("marginal" if found else "fits"), about_cache
+
+
+def _larger_than(
+    measured_gib: float, needed_gib: float, longest: int, architecture: Architecture, setup: Setup
+) -> Finding:
+    checked = setup.version >= CONTEXT_CHECKED_FROM
+    shorter = f"set max_model_len to {longest} or less, or " if longest >= 1024 else ""
+    return Finding(
+        rule="LMI050" if checked else "LMI051",
+        message=f"one request of {setup.context or 1} tokens takes {needed_gib:.2f} GiB of cache for"
+        f" {architecture.name}, the engine has {measured_gib:.2f} GiB",
+        why="the engine stops when it compares the two, before it serves"
+        if checked
+        else "this engine does not compare the two, and hangs on the first such request",
+        fix=f"{shorter}use more or larger accelerators, or quantised weights",
+        severity="error" if checked else "warning",
+        where="max_model_len",
+        source=_CONSERVING,
+    )
+
+
 def grade_of_rules(found: tuple[Finding, ...]) -> Grade:
     """Return what the hard rules say by themselves."""
     if any(finding.severity == "error" for finding in found):
@@ -110,20 +152,24 @@ def doubt_about(
     accelerator: Accelerator,
     configuration: EngineConfiguration,
     setup: Setup,
+    *,
+    cache_measured: bool,
 ) -> str | None:
     """Return why memory cannot be planned, `None` if it can."""
     if not architecture.understood:
         return architecture.doubt
-    if accelerator.compute_capability is None:
-        return f"{accelerator.name} is no CUDA device"
-    if accelerator.usable_memory_gib is None:
-        return f"what the driver shows of {accelerator.name} is not known"
     if configuration.speculative_config:
         return "speculative decoding loads a second model or further layers"
+    if cache_measured:
+        return None
+    if accelerator.compute_capability is None:
+        return f"{accelerator.name} is no known CUDA device"
     if configuration.cpu_offload_gb:
         return "weights are kept in host memory"
     if configuration.quantization and setup.quantization is None:
         return f"the quantisation {configuration.quantization!r} is not known"
+    if accelerator.usable_memory_gib is None:
+        return SHOWN_NOT_KNOWN.format(accelerator.name)
     return None
 
 

@@ -11,12 +11,15 @@ from lmi_constructs.findings import Finding, LmiError
 from lmi_constructs.planner.configuration import EngineConfiguration, Setup, fill_in
 from lmi_constructs.planner.explanation import explain
 from lmi_constructs.planner.judgement import (
+    SHOWN_NOT_KNOWN,
     Grade,
     doubt_about,
     grade_of_rules,
     judge,
+    judge_measured,
     too_little_storage,
 )
+from lmi_constructs.planner.kv_cache import cache_of
 from lmi_constructs.planner.memory import Memory
 from lmi_constructs.planner.profile import GIB
 from lmi_constructs.planner.rules import broken_rules
@@ -57,7 +60,8 @@ class Plan:
         max_context: Longest context that one request can have, never beyond the model's own.
         repository_bytes: Size of the weights to download, in bytes.
         start_up: How long the weights take to arrive, by published measurements.
-        doubt: Why the grade is `unknown`.
+        doubt: Why the memory has no figures. The grade is `unknown` then, unless a hard rule, or the
+            least and the most that the accelerator can have, settle it.
     """
 
     grade: Grade
@@ -118,6 +122,7 @@ def plan(
     configuration: EngineConfiguration | None = None,
     *,
     count: int | None = None,
+    measured_cache_gib: float | None = None,
 ) -> Plan:
     """Plan a model on an instance type, or on a number of accelerators.
 
@@ -126,6 +131,10 @@ def plan(
         where: SageMaker instance type, or an accelerator.
         configuration: What the engine is told. Default: nothing.
         count: Number of accelerators, if `where` is one. Default: as many as the ranks need.
+        measured_cache_gib: Memory for the cache on each accelerator in GiB, as an engine with this
+            model and these settings logged it before it compared that with the context. It is
+            judged instead of an estimate, so that the accelerator need not be known. Default: not
+            measured.
 
     Raises:
         LmiError: If the instance type is not known (LMI040).
@@ -139,7 +148,13 @@ def plan(
         *broken_rules(architecture, accelerator, count, configuration, setup),
         *too_little_storage(name, size),
     )
-    doubt = doubt_about(architecture, accelerator, configuration, setup)
+    doubt = doubt_about(
+        architecture,
+        accelerator,
+        configuration,
+        setup,
+        cache_measured=measured_cache_gib is not None,
+    )
     outline = Plan(
         grade=grade_of_rules(found),
         findings=found,
@@ -153,8 +168,12 @@ def plan(
         start_up=None if size is None else start_up_of(size),
         doubt=doubt,
     )
+    if doubt == SHOWN_NOT_KNOWN.format(accelerator.name):
+        return _between(outline)
     if doubt is not None:
         return outline
+    if measured_cache_gib is not None:
+        return _measured(outline, measured_cache_gib)
     memory = Memory.of(architecture, accelerator, configuration, setup)
     grade, about_memory = judge(memory, architecture, accelerator, setup, found)
     if grade == "cannot" and about_memory and (nowhere := fits_nowhere(architecture, size)):
@@ -176,6 +195,53 @@ def plan(
         kv_tokens=memory.cache.tokens(memory.pool.usual * GIB),
         max_context=min(longest, architecture.max_context or longest),
         cache=memory.cache,
+    )
+
+
+def _between(outline: Plan) -> Plan:
+    """Return the grade that both the least and the most that the driver may show agree on."""
+    architecture, setup = outline.architecture, outline.setup
+    nominal = outline.accelerator.memory_gib
+    judged = []
+    called = f"{outline.accelerator.name} with all of its nominal {nominal:g} GiB"
+    for usable in (_least_shown() * nominal, nominal):
+        accelerator = replace(outline.accelerator, name=called, usable_memory_gib=usable)
+        memory = Memory.of(architecture, accelerator, outline.configuration, setup)
+        judged.append(judge(memory, architecture, accelerator, setup, outline.findings))
+    (least, _), (most, about_memory) = judged
+    if least != most:
+        return outline
+    return replace(outline, grade=most, findings=outline.findings + about_memory)
+
+
+@cache
+def _least_shown() -> float:
+    """Return the least share of the nominal memory that a driver shows, by public logs."""
+    return min(
+        device.usable_memory_gib / device.memory_gib
+        for device in accelerators().values()
+        if device.measured and device.usable_memory_gib
+    )
+
+
+def _measured(outline: Plan, cache_gib: float) -> Plan:
+    """Return the plan where the engine itself measured what is left for the cache."""
+    architecture, setup = outline.architecture, outline.setup
+    kept = cache_of(architecture, setup)
+    needed = kept.needed(setup.context or 1) / GIB
+    longest = kept.longest(cache_gib * GIB)
+    grade, about_memory = judge_measured(
+        cache_gib, needed, longest, architecture, setup, outline.findings
+    )
+    return replace(
+        outline,
+        grade=grade,
+        findings=outline.findings + about_memory,
+        kv_cache_gib=cache_gib,
+        kv_needed_gib=needed,
+        kv_tokens=kept.tokens(cache_gib * GIB),
+        max_context=min(longest, architecture.max_context or longest),
+        cache=kept,
     )
 
 

@@ -119,3 +119,22 @@ def test_any_width_is_respected(columns):
     assert "\x1b[" not in result.output
     if columns >= 40:
         assert max(map(len, result.output.splitlines())) <= columns
+
+
+def test_refuses_a_cache_format_that_the_release_does_not_have():
+    result = run(*MODEL, "--instance", "ml.g6.12xlarge", "--kv-cache-dtype", "foo")
+    assert result.exit_code == 2
+    assert "'foo' is no format of the cache" in result.output
+    assert "auto, bfloat16, float16, fp8, " in result.output
+    newer = (*MODEL, "--instance", "ml.g6.12xlarge", "--kv-cache-dtype", "nvfp4", "--container")
+    assert run(*newer, "v16").exit_code == 2
+    assert run(*newer, "v27").exit_code == 0
+
+
+def test_refuses_a_region_that_does_not_exist():
+    result = run(*MODEL, "--instance", "ml.g6.12xlarge", "--region", "us-esat-1")
+    assert result.exit_code == 2
+    assert "'us-esat-1' is no region" in result.output
+    assert "us-east-1" in result.output.split("Did you mean ")[1].split("?")[0]
+    assert "eu-west-1, " in result.output
+    assert run(*MODEL, "--instance", "ml.g6.12xlarge", "--region", "us-east-1").exit_code == 0

@@ -30,7 +30,8 @@ from tests.planner.start_up_logs import (
     engine_of,
     favourably_read,
     is_recent,
-    names_accelerator,
+    logged_cache_gib,
+    stands_in_the_refusal_only,
 )
 
 STARTED = {"ok"}
@@ -48,19 +49,29 @@ NAMED = (
     *("weights_median", "weights_p90", "kv_tokens_median", "kv_tokens_p90"),
     *("refused_ok", "caught", "not_started", "abstained"),
 )
-"""What the last line holds. `abstained` leaves out the logs that name no accelerator, which no
-planner can grade by memory; the line before counts them as `no_accelerator_named`."""
+"""What the last line holds. `abstained` counts every case without a grade, whatever the reason."""
 
 
 @dataclass
 class Result:
-    """One case and what the planner says of it."""
+    """One case and what the planner says of it.
+
+    Attributes:
+        case: The log.
+        plan: The plan with defaults for what is not stated.
+        favourable: The plan with what is not stated as it needs least.
+        errors: The relative errors of the figures that are planned from the configuration alone.
+        recent: Whether the engine is 0.6 or newer.
+        by_log: Whether both plans judge the cache that the engine logged, because the place is not
+            known well enough to plan it.
+    """
 
     case: dict[str, Any]
-    plan: Plan | None
+    plan: Plan
+    favourable: Plan
     errors: dict[str, float]
     recent: bool
-    favourable: Plan | None = None
+    by_log: bool
 
 
 def main(path: str) -> None:
@@ -83,15 +94,25 @@ def evaluate(case: dict[str, Any]) -> Result:
     """Plan one case."""
     architecture = architecture_of(case)
     version, legacy = engine_of(case)
-    recent = is_recent(case, version)
-    if architecture is None:
-        return Result(case, None, {}, recent)
     device = device_of(case)
     configuration = configuration_of(case, architecture, version, legacy)
     setup = fill_in(configuration, architecture, device)
     planned = plan(architecture, device, configuration)
-    favourable = plan(architecture, device, favourably_read(configuration))
-    return Result(case, planned, errors_of(case, planned, setup), recent, favourable)
+    measured = None
+    if planned.grade == "unknown" and architecture.understood:
+        measured = logged_cache_gib(case, cache_of(architecture, setup))
+    readings = [
+        plan(architecture, device, reading, measured_cache_gib=measured)
+        for reading in (configuration, favourably_read(configuration))
+    ]
+    return Result(
+        case=case,
+        plan=readings[0],
+        favourable=readings[1],
+        errors=errors_of(case, planned, setup),
+        recent=is_recent(case, version),
+        by_log=measured is not None and readings[0].grade != "unknown",
+    )
 
 
 def errors_of(case: dict[str, Any], planned: Plan, setup: Setup) -> dict[str, float]:
@@ -116,13 +137,13 @@ def errors_of(case: dict[str, Any], planned: Plan, setup: Setup) -> dict[str, fl
 
 def strict_grade_of(result: Result) -> str:
     """Return the grade with defaults for what is not stated, `unknown` if the planner abstains."""
-    return "unknown" if result.plan is None else result.plan.grade
+    return result.plan.grade
 
 
 def grade_of(result: Result) -> str:
     """Return the grade under the most favourable reading of what is not stated."""
     grade = strict_grade_of(result)
-    if grade != "cannot" or result.favourable is None:
+    if grade != "cannot":
         return grade
     return "cannot" if result.favourable.grade == "cannot" else "marginal"
 
@@ -192,11 +213,10 @@ def summary(results: list[Result]) -> dict[str, Any]:
         quantiles(errors_named(results, "weights")),
         quantiles(errors_named(results, "kv_tokens")),
     )
-    graded = [r for r in results if grade_of(r) != "unknown"]
-    failed = [r for r in graded if r.case["outcome"] in NOT_STARTED]
-    started = [r for r in graded if r.case["outcome"] in STARTED]
-    ungraded = [r for r in results if grade_of(r) == "unknown"]
-    abstained = [r for r in ungraded if names_accelerator(r.case)]
+    failed, started = outcomes(results)
+    planned = [r for r in results if not r.by_log]
+    failed_planned, _ = outcomes(planned)
+    read = [r for r in results if r.by_log]
     return {
         "weights_median": weights[0],
         "weights_p90": weights[1],
@@ -204,15 +224,38 @@ def summary(results: list[Result]) -> dict[str, Any]:
         "kv_tokens_p90": tokens[1],
         "refused_ok_with_defaults": sum(strict_grade_of(r) == "cannot" for r in started),
         "refused_ok": sum(grade_of(r) == "cannot" for r in started),
-        "caught": sum(grade_of(r) in ("cannot", "marginal") for r in failed),
+        "caught": caught(failed),
         "not_started": len(failed),
-        "abstained": len(abstained),
-        "no_accelerator_named": len(ungraded) - len(abstained),
+        "abstained": sum(grade_of(r) == "unknown" for r in results),
         "cases": len(results),
         "started": len(started),
         "started_fits": sum(grade_of(r) == "fits" for r in started),
         "not_started_in_all": sum(r.case["outcome"] in NOT_STARTED for r in results),
+        "judged_by_the_logged_cache": len(read),
+        "of_these_logged_in_the_refusal_only": sum(
+            stands_in_the_refusal_only(r.case) for r in read
+        ),
+        "caught_without_these": caught(failed_planned),
+        "not_started_without_these": len(failed_planned),
+        "abstained_without_these": len(results) - len(graded_by(planned)),
     }
+
+
+def outcomes(results: list[Result]) -> tuple[list[Result], list[Result]]:
+    """Return the graded cases that did not start, and those that did."""
+    graded = graded_by(results)
+    failed = [r for r in graded if r.case["outcome"] in NOT_STARTED]
+    return failed, [r for r in graded if r.case["outcome"] in STARTED]
+
+
+def graded_by(results: list[Result]) -> list[Result]:
+    """Return the cases that have a grade."""
+    return [r for r in results if grade_of(r) != "unknown"]
+
+
+def caught(failed: list[Result]) -> int:
+    """Return how many cases that did not start were not graded `fits`."""
+    return sum(grade_of(r) in ("cannot", "marginal") for r in failed)
 
 
 if __name__ == "__main__":

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lmi_constructs.facts import Accelerator, accelerators, find_accelerator
 from lmi_constructs.planner import Architecture, EngineConfiguration
+from lmi_constructs.planner.profile import GIB
 from lmi_constructs.planner.quantization import Quantization, quantization_named
+
+if TYPE_CHECKING:
+    from lmi_constructs.planner.kv_cache import Cache
 
 RELEASE_AT_ISSUE = (
     (38000, (0, 19, 0)),
@@ -51,7 +55,14 @@ NUMBERS = (
     "max_num_batched_tokens",
 )
 OTHERS = ("case_id", "gpu_memory_utilization", "enforce_eager", "enable_lora", "outcome")
-OBSERVED = ["weights_gib", "total_gpu_gib", "non_torch_gib", "kv_gib", "kv_tokens", "kv_needed_gib"]
+OBSERVED = (
+    *("weights_gib", "total_gpu_gib", "non_torch_gib", "kv_gib", "kv_tokens", "kv_needed_gib"),
+    *("gpu_blocks", "block_size", "kv_capacity_in_error"),
+)
+
+_TOTAL = r"(?:total capaci?ty of (\d+\.\d+) GiB|(\d+\.\d+) GiB total capacity)"
+_SAME_MEMORY = 0.02
+"""Accelerators that show memory within this share of each other are not told apart by it."""
 
 UNKNOWN = Accelerator("unknown", "unknown", 0, None, False, None)
 
@@ -61,6 +72,7 @@ def completed(case: dict[str, Any]) -> dict[str, Any]:
     given = case.get("observed")
     seen = dict(given) if isinstance(given, dict) else {}
     seen = {**seen, **{name: positive(seen.get(name)) for name in OBSERVED}}
+    seen["total_gpu_gib"] = seen["total_gpu_gib"] or total_in(case.get("error"), case.get("notes"))
     source = case.get("source") if isinstance(case.get("source"), dict) else {}
     number = positive(source.get("number"))
     source = {"url": str(source.get("url") or ""), "repo": source.get("repo"), "number": number}
@@ -78,6 +90,15 @@ def completed(case: dict[str, Any]) -> dict[str, Any]:
     return {**fields, "observed": seen, "source": source}
 
 
+def total_in(*texts: object) -> float | None:
+    """Return the accelerator's memory in GiB that PyTorch names when it runs out of it."""
+    for text in texts:
+        found = re.search(_TOTAL, text) if isinstance(text, str) else None
+        if found is not None:
+            return positive(float(found[1] or found[2]))
+    return None
+
+
 def positive(value: object) -> float | int | None:
     """Return a number that a log can hold, `None` for anything else."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -85,14 +106,12 @@ def positive(value: object) -> float | int | None:
     return value if 0 < value < 10**12 else None
 
 
-def architecture_of(case: dict[str, Any]) -> Architecture | None:
+def architecture_of(case: dict[str, Any]) -> Architecture:
     """Return the model of a case: its own shape, or that of the model it is derived from."""
     own, base = Architecture.known(case["model_id"] or ""), None
     if case["arch_ref"]:
         base = Architecture.known(case["arch_ref"])
-    found = own or base
-    if found is None:
-        return None
+    found = own or base or Architecture.unknown(case["model_id"] or "a model without a name")
     found = replace(found, name=case["model_id"] or found.name)
     if case["max_model_len"] and found.max_context:  # a log does not say whether it was stretched
         found = replace(found, max_context=max(case["max_model_len"], found.max_context))
@@ -166,9 +185,22 @@ def device_of(case: dict[str, Any]) -> Accelerator:
         found = Accelerator(name, "", int(size[1]), min(shown, default=None), False, "8.6")
         found = replace(found, compute_capability="8.0") if "A100" in name else found
     if total and (found is None or found.usable_memory_gib is None or "/" in name):
-        found = found or Accelerator(name or "unnamed", "", total, total, True, "8.6")
+        found = found or showing(total, name or "unnamed")
         found = replace(found, usable_memory_gib=total)
     return found or replace(UNKNOWN, name=name or "unknown")
+
+
+def showing(total: float, name: str) -> Accelerator:
+    """Return an unnamed accelerator by what the driver shows: the most able of those alike."""
+    alike = [
+        device
+        for device in accelerators().values()
+        if device.usable_memory_gib
+        and abs(device.usable_memory_gib - total) <= _SAME_MEMORY * total
+        and device.capability
+    ]
+    best = max(alike, key=lambda device: device.capability or (0, 0), default=None)
+    return replace(best or Accelerator("", "", total, total, True, "8.6"), name=name)
 
 
 def named_in(text: str) -> Accelerator | None:
@@ -234,6 +266,23 @@ def favourably_read(configuration: EngineConfiguration) -> EngineConfiguration:
     )
 
 
-def names_accelerator(case: dict[str, Any]) -> bool:
-    """Tell whether a log says on what it ran; without that no planner can grade it by memory."""
-    return bool(case["gpu"] or case["observed"]["total_gpu_gib"])
+def logged_cache_gib(case: dict[str, Any], cache: Cache) -> float | None:
+    """Return the memory for the cache that the engine logged, in GiB or in tokens.
+
+    It logs that before it compares it with the context
+    (https://github.com/OpenRLHF/OpenRLHF/issues/336: the blocks, then the refusal), and a refusal
+    only repeats it.
+    """
+    seen = case["observed"]
+    if seen["kv_gib"]:
+        return float(seen["kv_gib"])
+    tokens = seen["kv_tokens"] or (seen["gpu_blocks"] or 0) * (seen["block_size"] or 16)
+    return tokens * cache.token_bytes / GIB if tokens and cache.token_bytes else None
+
+
+def stands_in_the_refusal_only(case: dict[str, Any]) -> bool:
+    """Tell whether a log shows the cache nowhere but in the message that ended it."""
+    seen = case["observed"]
+    if seen["gpu_blocks"]:
+        return False
+    return bool(seen["kv_capacity_in_error"] or (seen["kv_needed_gib"] and not seen["kv_tokens"]))

@@ -21,11 +21,12 @@ def test_the_last_line_holds_the_figures():
     assert figures["weights_median"] < 0.01
     assert figures["kv_tokens_p90"] < 0.05
     assert figures["refused_ok"] == 0
-    assert (figures["caught"], figures["not_started"]) == (2, 2)
-    assert figures["abstained"] == 2
+    assert (figures["caught"], figures["not_started"]) == (3, 3)
+    assert figures["abstained"] == 3
     assert list(figures) == [
         *("weights_median", "weights_p90", "kv_tokens_median", "kv_tokens_p90"),
         *("refused_ok", "caught", "not_started", "abstained"),
     ]
-    assert "'no_accelerator_named': 2" in done.stdout
+    assert "'judged_by_the_logged_cache': 1" in done.stdout
+    assert "'caught_without_these': 2, 'not_started_without_these': 2" in done.stdout
     assert "kv_too_small" in done.stdout

@@ -180,6 +180,25 @@ def test_checks_hard_rules_also_out_of_its_depth():
     assert planned("Qwen/Qwen3.5-27B", "H200", tensor_parallel_degree=5).grade == "cannot"
 
 
+def test_grades_what_is_sure_whatever_the_driver_shows():
+    fits = planned("Qwen/Qwen3-8B", "ml.p6-b300.48xlarge", tensor_parallel_degree=8)
+    assert (fits.grade, fits.findings) == ("fits", ())
+    assert fits.doubt == "what the driver shows of B300 is not known"
+    assert fits.budget_gib is None
+    cannot = planned("Qwen/Qwen3-32B", "ml.p3.2xlarge", dtype="float16")
+    assert cannot.grade == "cannot"
+    (finding,) = cannot.findings
+    assert finding.rule == "LMI050"
+    assert "does not fit on V100 with all of its nominal 16 GiB" in finding.message
+
+
+def test_abstains_where_what_the_driver_shows_decides():
+    tight = {"dtype": "float16", "max_model_len": 2048}
+    p = planned("meta-llama/Llama-3.1-8B-Instruct", "ml.p3.2xlarge", **tight)
+    assert (p.grade, p.findings) == ("unknown", ())
+    assert p.doubt == "what the driver shows of V100 is not known"
+
+
 def test_abstains_on_neuron_devices():
     assert planned("Qwen/Qwen3-8B", "ml.inf2.48xlarge").grade == "unknown"
 

@@ -246,4 +246,6 @@ def test_every_gpu_with_known_memory_can_be_planned():
     for device in accelerators().values():
         planned = plan(model, device, EngineConfiguration(max_model_len=2048))
         knows = device.usable_memory_gib is not None and device.compute_capability is not None
-        assert (planned.grade == "unknown") == (not knows)
+        assert (planned.doubt is None) == knows
+        assert (planned.weights_gib is not None) == knows
+        assert planned.grade != "unknown" or not knows
