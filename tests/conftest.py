@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 # The validator inside app.synth() costs two seconds a process; tests marked `cdk_validation` run it
@@ -63,6 +65,26 @@ def resources(template: Callable[[cdk.Stack], dict[str, Any]]) -> Callable[..., 
         return [resource["Properties"] for resource in found if resource["Type"] == type]
 
     return properties
+
+
+@pytest.fixture
+def reported() -> Callable[[cdk.Stack], set[tuple[str, str]]]:
+    """What the checks report when a stack's app is synthesised: rule and construct path."""
+
+    def at_synth(of: cdk.Stack) -> set[tuple[str, str]]:
+        directory: Any = of.node.root
+        assembly = directory.synth()
+        file = Path(assembly.directory) / "validation-report.json"
+        if not file.is_file():
+            return set()
+        return {
+            (violation["ruleName"], construct["constructPath"])
+            for plugin in json.loads(file.read_text())["pluginReports"]
+            for violation in plugin["violations"]
+            for construct in violation["violatingConstructs"]
+        }
+
+    return at_synth
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from lmi_constructs.planner.judgement import Grade
 from lmi_constructs.planner.plan import Plan, plan
 from lmi_constructs.planner.quantization import Quantization
 from lmi_constructs.planner.start_up import Span, StartUp
-from lmi_constructs.planner.suggestions import Suggestion, suggest
+from lmi_constructs.planner.suggestions import Suggestion, advised_findings, suggest
 
 __all__ = [
     "Architecture",
@@ -24,6 +24,7 @@ __all__ = [
     "Span",
     "StartUp",
     "Suggestion",
+    "advised_findings",
     "VisionTower",
     "is_planned",
     "plan",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lmi_constructs.facts import InstanceType, ModelFacts
+    from lmi_constructs.findings import Finding
 
 _SHORTEST_CONTEXT: Final = 2048
 _CONTEXT_STEP: Final = 1024
@@ -82,6 +83,31 @@ def suggest(
     ]
     better = [s for s in found if _ORDER.get(s.plan.grade, 2) < _ORDER.get(current.grade, 2)]
     return tuple(sorted(better, key=lambda suggestion: _ORDER[suggestion.plan.grade]))
+
+
+_NOT = "LMI050"
+_MOST_ADVICE = 2
+"""Ways out that a finding names; `lmi plan` lists all of them."""
+
+
+def advised_findings(current: Plan, region: str | None = None) -> tuple[Finding, ...]:
+    """Return the findings of a plan; what does not fit (LMI050) also says what would.
+
+    Args:
+        current: The plan.
+        region: Region whose instance types may be named. Default: any.
+    """
+    if current.instance_type is None or not any(one.rule == _NOT for one in current.findings):
+        return current.findings
+    ways = suggest(current.architecture, current.instance_type, current.configuration, region)
+    fitting = [way.change for way in ways if way.plan.grade == "fits"][:_MOST_ADVICE]
+    if not fitting:
+        return current.findings
+    said = f"it fits with {' or with '.join(fitting)}"
+    return tuple(
+        replace(finding, fix=f"{finding.fix}: {said}") if finding.rule == _NOT else finding
+        for finding in current.findings
+    )
 
 
 def _planned(

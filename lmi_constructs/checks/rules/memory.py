@@ -14,7 +14,13 @@ from lmi_constructs.checks.rules.base import Rule, placed
 from lmi_constructs.checks.rules.common import environment, instance, once, release
 from lmi_constructs.checks.rules.engine import judged_runs
 from lmi_constructs.findings import LmiError
-from lmi_constructs.planner import Architecture, EngineConfiguration, is_planned, plan
+from lmi_constructs.planner import (
+    Architecture,
+    EngineConfiguration,
+    advised_findings,
+    is_planned,
+    plan,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -74,7 +80,7 @@ class _OfPlan(Rule):
     def check(self, deployment: Deployment) -> Iterator[Finding]:
         """Yield what the plan of each known model on its instance says."""
         for planned in plans(deployment):
-            for finding in planned.plan.findings:
+            for finding in advised_findings(planned.plan, planned.run.config.region):
                 if finding.rule == self.id:
                     yield placed(finding, planned.run.config, planned.path, self.source)
 
