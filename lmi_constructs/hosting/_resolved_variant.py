@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,8 @@ from aws_cdk import aws_sagemaker as sagemaker
 from lmi_constructs.facts import instance_types
 from lmi_constructs.facts.host_image_choices import choose_host_image
 from lmi_constructs.facts.host_images import host_images
-from lmi_constructs.findings import Finding
+from lmi_constructs.findings import Finding, raise_errors
+from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._planning import judge, loading_timeout_seconds, plan_memory
 from lmi_constructs.hosting._time_outs import (
     SHORTEST_SECONDS,
@@ -62,7 +63,14 @@ class ResolvedVariant:
 
     @classmethod
     def of(cls, variant: LmiVariant) -> ResolvedVariant:
-        """Work out what a variant leaves open, and check it."""
+        """Work out what a variant leaves open, and check it.
+
+        Raises:
+            LmiError: If a value is of the wrong kind (LMI010).
+        """
+        raise_errors(
+            check_keywords({item.name: getattr(variant, item.name) for item in fields(variant)})
+        )
         model = variant.model
         container = None if model is None else model.container
         instance = instance_types().get(variant.instance_type or "")
@@ -101,7 +109,7 @@ class ResolvedVariant:
                 *check_against_loading(startup, loading),
             ]
         host_image, remarks = _host_image(variant, names, container)
-        said_before = () if model is None else model.findings
+        said_before = {_words(finding) for finding in (model.findings if model else ())}
         return cls(
             variant=variant,
             instance=instance,
@@ -111,7 +119,7 @@ class ResolvedVariant:
             download_seconds=download,
             host_image=host_image,
             findings=tuple(
-                finding for finding in (*findings, *remarks) if finding not in said_before
+                finding for finding in (*findings, *remarks) if _words(finding) not in said_before
             ),
         )
 
@@ -143,6 +151,11 @@ class ResolvedVariant:
             core_dump_config=None if variant.core_dump is None else variant.core_dump.render(),
             enable_ssm_access=variant.enable_ssm_access,
         )
+
+
+def _words(finding: Finding) -> tuple[str, str]:
+    """Return what makes a finding the same to a reader, whichever keyword it is traced to."""
+    return finding.rule, finding.message
 
 
 def _seconds(duration: cdk.Duration | None) -> int | None:

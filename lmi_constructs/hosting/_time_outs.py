@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from lmi_constructs.findings import Finding
+from lmi_constructs.hosting._tokens import is_token
 
 if TYPE_CHECKING:
     from lmi_constructs.planner import Plan
@@ -49,7 +50,7 @@ def startup_timeout_seconds(
 
 def check_range(seconds: int | None, where: str, rule: str, shortest: int) -> list[Finding]:
     """Check a time-out against SageMaker's range."""
-    if seconds is None or shortest <= seconds <= LONGEST_SECONDS:
+    if seconds is None or is_token(seconds) or shortest <= seconds <= LONGEST_SECONDS:
         return []
     return [
         Finding(
@@ -68,7 +69,9 @@ def check_against_loading(
     startup_seconds: int | None, loading_seconds: int | None
 ) -> list[Finding]:
     """Check that SageMaker waits at least as long as the container does."""
-    if startup_seconds is None or loading_seconds is None or startup_seconds >= loading_seconds:
+    if startup_seconds is None or loading_seconds is None or is_token(startup_seconds):
+        return []
+    if startup_seconds >= loading_seconds:
         return []
     return [
         Finding(

@@ -8,6 +8,7 @@ from aws_cdk import aws_sagemaker as sagemaker
 
 from lmi_constructs.checks.plugin import attach_to
 from lmi_constructs.hosting._alternatives import check_alternatives
+from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._names import check_name
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting.endpoint_base import EndpointBase, ImportedEndpoint
@@ -178,6 +179,17 @@ class LmiEndpoint(EndpointBase):
             "async_inference": async_inference,
             "metrics": metrics,
         }
+        of_endpoint = {
+            "model_data": model_data,
+            "initial_instance_count": initial_instance_count,
+            "variant_name": variant_name,
+            "endpoint_config": endpoint_config,
+            "endpoint_name": endpoint_name,
+            "deployment": deployment,
+            "retain_deployment": retain_deployment,
+        }
+        kinds = {**flat, **of_endpoint, "instance_pools": instance_pools}
+        report(self, check_keywords(kinds))
         given = [name for name, value in flat.items() if value is not None]
         findings = check_alternatives(endpoint_config, model_data, given)
         report(self, [*findings, *check_name(endpoint_name, "endpoint_name", "LMI065")])
@@ -298,6 +310,7 @@ class LmiEndpoint(EndpointBase):
         """
         from lmi_constructs.hosting.scaling import ScalableInstanceCount
 
+        report(self, check_keywords({"min_capacity": min_capacity, "max_capacity": max_capacity}))
         variant = self.endpoint_config.variant(variant_name)
         return ScalableInstanceCount(
             self,
@@ -346,6 +359,19 @@ class LmiEndpoint(EndpointBase):
         """
         from lmi_constructs.monitoring.alarms import EndpointAlarms, seconds
 
+        shares = {
+            "error_rate": error_rate,
+            "client_error_rate": client_error_rate,
+            "concurrent_requests": concurrent_requests,
+            "disk_utilization": disk_utilization,
+            "memory_utilization": memory_utilization,
+            "gpu_memory_utilization": gpu_memory_utilization,
+        }
+        latencies = {
+            "p99_latency": p99_latency,
+            "p99_first_chunk_latency": p99_first_chunk_latency,
+        }
+        report(self, check_keywords({"topic": topic, **shares, **latencies}))
         resolved = self.endpoint_config.variant(variant_name)
         instance = resolved.instance
         return EndpointAlarms(
@@ -357,14 +383,8 @@ class LmiEndpoint(EndpointBase):
             is_async=self.endpoint_config.is_async,
             topic=topic,
             thresholds={
-                "error_rate": error_rate,
-                "client_error_rate": client_error_rate,
-                "p99_latency": seconds(p99_latency),
-                "p99_first_chunk_latency": seconds(p99_first_chunk_latency),
-                "concurrent_requests": concurrent_requests,
-                "disk_utilization": disk_utilization,
-                "memory_utilization": memory_utilization,
-                "gpu_memory_utilization": gpu_memory_utilization,
+                **shares,
+                **{name: seconds(duration) for name, duration in latencies.items()},
             },
         )
 

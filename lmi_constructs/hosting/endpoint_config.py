@@ -9,6 +9,7 @@ from constructs import Construct
 
 from lmi_constructs.checks.plugin import attach_to
 from lmi_constructs.findings import Finding, LmiError
+from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._names import check_name
 from lmi_constructs.hosting._permissions import Permission, grant
 from lmi_constructs.hosting._report import report
@@ -82,6 +83,15 @@ class LmiEndpointConfig(Construct):
         """
         super().__init__(scope, id)
         attach_to(self, scope)
+        given = {
+            "encryption_key": encryption_key,
+            "data_capture": data_capture,
+            "async_inference": async_inference,
+            "metrics": metrics,
+            "role": execution_role,
+            "network_isolation": network_isolation,
+        }
+        report(self, check_keywords(given))
         self.variants = tuple(ResolvedVariant.of(variant) for variant in variants)
         self.shadow_variants = tuple(ResolvedVariant.of(variant) for variant in shadow_variants)
         self.is_async = async_inference is not None

@@ -12,7 +12,9 @@ from lmi_constructs.checks.metadata import MODEL_METADATA
 from lmi_constructs.checks.plugin import attach_to
 from lmi_constructs.container import LmiSettings
 from lmi_constructs.container.spelling import limit_findings
-from lmi_constructs.findings import Finding, LmiError
+from lmi_constructs.facts.models import models
+from lmi_constructs.findings import Finding
+from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._number_tokens import with_text_tokens
 from lmi_constructs.hosting._permissions import (
     endpoint_permissions,
@@ -25,7 +27,6 @@ from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._surroundings import Surroundings
 from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.hosting.container_image import as_image
-from lmi_constructs.hosting.model_data import ModelData
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +36,13 @@ if TYPE_CHECKING:
 
     from lmi_constructs.container import LmiContainer
     from lmi_constructs.hosting.container_image import ContainerImage
-    from lmi_constructs.hosting.model_data import BoundModelData
+    from lmi_constructs.hosting.model_data import BoundModelData, ModelData
+
+
+_OPENS_GATES = frozenset(
+    {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_ENDPOINT", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"}
+)
+"""Variables with which a gated model may come: a token, another hub, or an image that has it."""
 
 
 class LmiModel(Construct):
@@ -101,7 +108,18 @@ class LmiModel(Construct):
             LmiError: If the settings, data, image or network would fail at deploy time.
         """
         super().__init__(scope, id)
-        _check_type(model_data)
+        given = {
+            "model_data": model_data,
+            "container": container,
+            "settings": settings,
+            "environment": environment,
+            "role": role,
+            "network_isolation": network_isolation,
+            "vpc": vpc,
+            "vpc_subnets": vpc_subnets,
+            "security_groups": security_groups,
+        }
+        report(self, check_keywords(given, required="model_data"))
         attach_to(self, scope)
         surroundings = Surroundings.of(self)
         image = as_image(container).bind(surroundings)
@@ -123,12 +141,14 @@ class LmiModel(Construct):
         self.findings: tuple[Finding, ...] = (
             *image.findings,
             *clashes,
+            *_check_gate(self.environment),
             *_check_isolation(self.network_isolation, data),
             *_check_network(vpc, vpc_subnets, security_groups),
             *(rendered.check(image.container) if rendered and image.container else ()),
             *(judged.findings if judged else limit_findings(self.environment)),
         )
-        self.findings = tuple(dict.fromkeys(self.findings))
+        said = {(finding.rule, finding.message): finding for finding in reversed(self.findings)}
+        self.findings = tuple(reversed(said.values()))
         report(self, self.findings)
         if data.needs_network and network_isolation is None:
             cdk.Annotations.of(self).add_info(
@@ -204,21 +224,6 @@ class LmiModel(Construct):
         )
 
 
-def _check_type(model_data: object) -> None:
-    if isinstance(model_data, ModelData):
-        return
-    raise LmiError(
-        Finding(
-            rule="LMI010",
-            message=f"model_data is {model_data!r}",
-            why="it must say where the files are and grant the role access to them",
-            fix="use ModelData.s3_prefix(bucket, prefix), ModelData.hub(model_id) or"
-            " ModelData.from_asset(folder)",
-            where="model_data",
-        )
-    )
-
-
 def _environment(
     settings: LmiSettings | None,
     container: LmiContainer | None,
@@ -248,7 +253,7 @@ def _environment(
                 message=f"{name} is set to {part[name]!r} and, by another keyword, to"
                 f" {rendered[name]!r}",
                 why="only one of them can be deployed",
-                fix="remove one",
+                fix="give it once; in settings it also replaces the value of a preset",
                 where=where,
             )
             for name in part.keys() & rendered.keys()
@@ -256,6 +261,24 @@ def _environment(
         ]
         rendered.update(part)
     return rendered, findings
+
+
+def _check_gate(environment: Mapping[str, str]) -> list[Finding]:
+    """Check that the container may download a gated model, if it is to."""
+    known = models().get(environment.get("HF_MODEL_ID", "").lower())
+    if known is None or not known.gated or not _OPENS_GATES.isdisjoint(environment):
+        return []
+    return [
+        Finding(
+            rule="LMI029",
+            message=f"{known.hub_id} is gated, and the container has no token for the hub",
+            why="the hub refuses the download without a token, and the container never starts",
+            fix="accept the licence on the hub, then give model_data=ModelData.s3_prefix(bucket,"
+            f" prefix) with your copy, or ModelData.hub({known.hub_id!r}, token=secret)",
+            where="model_data",
+            source=f"https://huggingface.co/{known.hub_id}",
+        )
+    ]
 
 
 def _check_isolation(isolated: bool, data: BoundModelData) -> list[Finding]:

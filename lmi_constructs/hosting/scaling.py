@@ -10,6 +10,7 @@ from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
 from lmi_constructs.findings import Finding
+from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._planning import engine_concurrency
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._tokens import is_token
@@ -106,6 +107,7 @@ class ScalableInstanceCount(Construct):
             LmiError: If no target follows from the settings (LMI083), or the endpoint is
                 asynchronous and publishes no such metric (LMI088).
         """
+        self._check_kinds(target, scale_in_cooldown, scale_out_cooldown)
         concurrency = engine_concurrency(self._variant.verdict)
         report(self, self._check_policy(_CONCURRENCY, target, concurrency))
         if target is None and concurrency is not None:
@@ -138,6 +140,7 @@ class ScalableInstanceCount(Construct):
             LmiError: If the endpoint is asynchronous and publishes no such metric (LMI088).
         """
         target = target_invocations_per_minute
+        self._check_kinds(target, scale_in_cooldown, scale_out_cooldown)
         report(self, self._check_policy(_INVOCATIONS, target, None))
         return self._track(
             id, target, scale_in_cooldown, scale_out_cooldown, disable_scale_in, metric=_INVOCATIONS
@@ -165,9 +168,14 @@ class ScalableInstanceCount(Construct):
                 start.
             disable_scale_in: Whether instances are never taken away.
         """
+        self._check_kinds(target, scale_in_cooldown, scale_out_cooldown)
         return self._track(
             id, target, scale_in_cooldown, scale_out_cooldown, disable_scale_in, metric=metric
         )
+
+    def _check_kinds(self, target: object, scale_in: object, scale_out: object) -> None:
+        given = {"scale_in_cooldown": scale_in, "scale_out_cooldown": scale_out}
+        report(self, check_keywords({"target": target, **given}))
 
     def _track(
         self,
@@ -224,7 +232,7 @@ class ScalableInstanceCount(Construct):
                     rule="LMI083",
                     message="no target follows from the settings",
                     why="how many requests the engine works on at once is not known here",
-                    fix="give target=, or max_rolling_batch_size in the settings",
+                    fix="give target=, or max_rolling_batch_size in the settings as a number",
                     where="target",
                 )
             )

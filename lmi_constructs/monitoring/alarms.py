@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
+from lmi_constructs.container.tokens import is_number_token
 from lmi_constructs.facts.metrics import endpoint_metrics
 from lmi_constructs.findings import Finding, raise_errors
 from lmi_constructs.monitoring.metrics import endpoint_metric
@@ -15,7 +18,6 @@ from lmi_constructs.monitoring.metrics import endpoint_metric
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import aws_cdk as cdk
     from aws_cdk import aws_sns as sns
 
 
@@ -45,6 +47,7 @@ class AlarmKind:
 
 
 _MICROSECONDS = 1_000_000
+_THRESHOLD = re.compile(r"\{threshold[^}]*\}")
 
 ALARM_KINDS = (
     AlarmKind(
@@ -183,9 +186,7 @@ class EndpointAlarms(Construct):
             setattr(self, kind.name, None)
         for kind in wanted:
             threshold = thresholds[kind.name] or 0
-            factor = kind.factor
-            if endpoint_metrics()[kind.metric].adds_up_over == "accelerators":
-                factor *= accelerator_count or 1
+            factor = _factor(kind, accelerator_count)
             alarm = cloudwatch.Alarm(
                 self,
                 kind.construct_id,
@@ -195,12 +196,12 @@ class EndpointAlarms(Construct):
                     variant_name=variant_name,
                     statistic=kind.statistic,
                 ),
-                threshold=threshold * factor,
+                threshold=threshold if factor == 1 else threshold * factor,
                 evaluation_periods=kind.periods,
                 datapoints_to_alarm=kind.periods,
                 comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
                 treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
-                alarm_description=kind.says.format(threshold=threshold),
+                alarm_description=_says(kind, threshold),
             )
             setattr(self, kind.name, alarm)
         if topic is not None:
@@ -221,8 +222,23 @@ class EndpointAlarms(Construct):
 
 
 def seconds(duration: cdk.Duration | None) -> float | None:
-    """Return a duration in seconds, keeping nothing as nothing."""
-    return None if duration is None else duration.to_milliseconds() / 1000
+    """Return a duration in seconds, keeping nothing as nothing and a token as a token."""
+    if duration is None:
+        return None
+    return duration.to_seconds() if duration.is_unresolved() else duration.to_milliseconds() / 1000
+
+
+def _factor(kind: AlarmKind, accelerator_count: int | None) -> float:
+    """Return what a threshold is multiplied by to become the metric's."""
+    adds_up = endpoint_metrics()[kind.metric].adds_up_over == "accelerators"
+    return kind.factor * (accelerator_count or 1) if adds_up else kind.factor
+
+
+def _says(kind: AlarmKind, threshold: float) -> str:
+    """Return the words of an alarm; a threshold that is a token is written at deploy time."""
+    if not is_number_token(threshold):
+        return kind.says.format(threshold=threshold)
+    return _THRESHOLD.sub(cdk.Tokenization.stringify_number(threshold), kind.says)
 
 
 def _check(
@@ -234,7 +250,9 @@ def _check(
     findings = []
     for kind in kinds:
         value = thresholds[kind.name] or 0
-        if value <= 0 or (kind.largest is not None and value > kind.largest):
+        if is_number_token(value):
+            findings += _check_unknown(kind, accelerator_count)
+        elif value <= 0 or (kind.largest is not None and value > kind.largest):
             limits = "above 0" if kind.largest is None else f"above 0, up to {kind.largest:g}"
             findings.append(
                 Finding(
@@ -270,3 +288,18 @@ def _check(
                 )
             )
     return findings
+
+
+def _check_unknown(kind: AlarmKind, accelerator_count: int | None) -> list[Finding]:
+    """Check a threshold that is known at deploy time only, where nothing can be multiplied."""
+    if _factor(kind, accelerator_count) == 1:
+        return []
+    return [
+        Finding(
+            rule="LMI088",
+            message=f"{kind.name} is not known at synth",
+            why=f"{kind.metric} has another unit, and CloudFormation cannot multiply",
+            fix=f"give a number, or make the alarm from endpoint.metric({kind.metric!r})",
+            where=kind.name,
+        )
+    ]

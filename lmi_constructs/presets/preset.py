@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, ClassVar, TypedDict
 import aws_cdk as cdk
 
 from lmi_constructs.container import LmiContainer
-from lmi_constructs.findings import Finding, LmiError
+from lmi_constructs.findings import raise_errors
 from lmi_constructs.hosting import LmiEndpoint, ModelData
+from lmi_constructs.hosting._keywords import check_keywords
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -101,22 +102,32 @@ class LmiPreset(LmiEndpoint):
                 gated models.
             settings: Settings that replace those of the table, one by one.
             container: Default: the table's release.
-            instance_type: Default: the table's.
+            instance_type: Default: the table's, without `instance_pools`.
             **overrides: Every other keyword of `LmiEndpoint`.
 
         Raises:
-            LmiError: If the endpoint would fail at deploy time; LMI029 for a gated model without
-                model_data.
+            LmiError: If the endpoint would fail at deploy time; LMI029 for a gated model that the
+                container has no token for.
         """
+        given = {
+            "model_data": model_data,
+            "settings": settings,
+            "container": container,
+            "instance_type": instance_type,
+        }
+        raise_errors(check_keywords(given))
         table = self.table
         chosen = table.lmi_settings()
+        data = model_data or ModelData.hub(table.hub_id, revision=table.revision)
+        if instance_type is None and not overrides.get("instance_pools"):
+            instance_type = str(table.instance_type.value)
         super().__init__(
             scope,
             id,
-            model_data=(model_data or _from_hub(table)).of_model(table.hub_id),
+            model_data=data.of_model(table.hub_id),
             settings=chosen if settings is None else chosen.merged(settings),
             container=container or LmiContainer.of(table.container),
-            instance_type=instance_type or str(table.instance_type.value),
+            instance_type=instance_type,
             **overrides,
         )
         if container is None:
@@ -138,19 +149,3 @@ class LmiPreset(LmiEndpoint):
             for source in ("annotation", "lmi"):
                 acknowledgment = cdk.Acknowledgment(id=f"{source}::{rule}", reason=reason)
                 cdk.Validations.of(self).acknowledge(acknowledgment)
-
-
-def _from_hub(table: PresetTable) -> ModelData:
-    if not table.gated:
-        return ModelData.hub(table.hub_id, revision=table.revision)
-    raise LmiError(
-        Finding(
-            rule="LMI029",
-            message=f"{table.hub_id} is gated, and no model_data is given",
-            why="the hub refuses the download without a token, and the container never starts",
-            fix="accept the licence on the hub, then give model_data=ModelData.s3_prefix(bucket,"
-            f" prefix) with your copy, or ModelData.hub({table.hub_id!r}, token=secret)",
-            where="model_data",
-            source=f"https://huggingface.co/{table.hub_id}",
-        )
-    )

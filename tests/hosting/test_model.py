@@ -184,5 +184,27 @@ def test_says_all_faults_at_once(stack: cdk.Stack) -> None:
 
 @pytest.mark.parametrize("wrong", ["s3://my-models/q/", None, 7])
 def test_says_what_model_data_must_be(stack: cdk.Stack, wrong: Any) -> None:
-    with pytest.raises(LmiError, match=r"LMI010 model_data: (.|\n)*ModelData\.s3_prefix"):
+    with pytest.raises(LmiError, match=r"LMI010 \S+ model_data: (.|\n)*ModelData\.s3_prefix"):
         LmiModel(stack, "Model", model_data=wrong)
+
+
+def test_refuses_a_gated_model_of_the_hub_without_a_token(stack: cdk.Stack) -> None:
+    with pytest.raises(LmiError) as raised:
+        LmiModel(stack, "Model", model_data=ModelData.hub("meta-llama/Meta-Llama-3-8B"))
+    (finding,) = raised.value.findings
+    assert finding.rule == "LMI029"
+    assert "token=secret" in finding.fix
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"HF_TOKEN": "{{resolve:secretsmanager:hub}}"},
+        {"HF_ENDPOINT": "https://hub.example.com"},
+        {"HF_HUB_OFFLINE": "1"},
+    ],
+)
+def test_takes_a_gated_model_that_can_be_had(stack: cdk.Stack, variables: dict[str, str]) -> None:
+    data = ModelData.hub("meta-llama/Meta-Llama-3-8B")
+    model = LmiModel(stack, "Model", model_data=data, environment=variables)
+    assert model.environment["HF_MODEL_ID"] == "meta-llama/Meta-Llama-3-8B"

@@ -162,3 +162,24 @@ def test_keeps_alarms_and_attributes_in_step() -> None:
     names = [kind.name for kind in ALARM_KINDS]
     assert set(names) == {name for name in EndpointAlarms.__annotations__ if name != "resource"}
     assert all(kind.metric in endpoint_metrics() for kind in ALARM_KINDS)
+
+
+def test_takes_thresholds_that_are_known_at_deploy_time_only(
+    endpoint: LmiEndpoint, resources: Any
+) -> None:
+    stack = cdk.Stack.of(endpoint)
+    number = cdk.CfnParameter(stack, "Number", type="Number").value_as_number
+    endpoint.add_alarms(error_rate=number, disk_utilization=None, memory_utilization=None)
+    (alarm,) = resources(stack, "AWS::CloudWatch::Alarm")
+    assert alarm["Threshold"] == {"Ref": "Number"}
+    assert {"Ref": "Number"} in alarm["AlarmDescription"]["Fn::Join"][1]
+
+
+def test_refuses_thresholds_that_deploying_would_have_to_multiply(endpoint: LmiEndpoint) -> None:
+    number = cdk.CfnParameter(cdk.Stack.of(endpoint), "Number", type="Number").value_as_number
+    with pytest.raises(LmiError) as raised:
+        endpoint.add_alarms(p99_latency=cdk.Duration.seconds(number), gpu_memory_utilization=number)
+    assert {(finding.rule, finding.where) for finding in raised.value.findings} == {
+        ("LMI088", "p99_latency"),
+        ("LMI088", "gpu_memory_utilization"),
+    }

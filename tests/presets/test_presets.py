@@ -15,6 +15,7 @@ from lmi_constructs.container import verdict
 from lmi_constructs.facts import instance_types
 from lmi_constructs.facts.engine_arguments import registered
 from lmi_constructs.facts.hub_models import hub_models
+from lmi_constructs.hosting import InstancePool
 from lmi_constructs.presets.constructs import PRESETS
 from lmi_constructs.presets.tables import TABLES
 from lmi_constructs.testing import stable_template
@@ -231,6 +232,41 @@ def test_replaces_everything_else_too(stack: cdk.Stack, resources: Any) -> None:
     assert variant["ContainerStartupHealthCheckTimeoutInSeconds"] == 3000
     (endpoint,) = resources(stack, "AWS::SageMaker::Endpoint")
     assert endpoint["EndpointName"] == "chat"
+
+
+def test_runs_on_pools_of_instances_instead_of_its_own_type(
+    stack: cdk.Stack, resources: Any
+) -> None:
+    pools = [InstancePool("ml.g6.48xlarge", 1), InstancePool("ml.g6e.48xlarge", 2)]
+    data = ModelData.s3_prefix("my-models", "m/")
+    presets.GptOss120B(stack, "Chat", model_data=data, instance_pools=pools)
+    (config,) = resources(stack, "AWS::SageMaker::EndpointConfig")
+    (variant,) = config["ProductionVariants"]
+    assert "InstanceType" not in variant
+    assert [pool["InstanceType"] for pool in variant["InstancePools"]] == [
+        "ml.g6.48xlarge",
+        "ml.g6e.48xlarge",
+    ]
+
+
+def test_refuses_an_empty_instance_type_instead_of_taking_its_own(stack: cdk.Stack) -> None:
+    data = ModelData.s3_prefix("my-models", "m/")
+    with pytest.raises(LmiError, match="LMI040"):
+        presets.GptOss120B(stack, "Chat", model_data=data, instance_type="")
+
+
+def test_refuses_a_gated_model_of_the_hub_that_it_has_no_token_for(stack: cdk.Stack) -> None:
+    data = ModelData.hub(presets.Llama3_8B.table.hub_id)
+    with pytest.raises(LmiError, match="LMI029"):
+        presets.Llama3_8B(stack, "Chat", model_data=data)
+
+
+def test_warns_of_the_older_mode_once(stack: cdk.Stack) -> None:
+    data = ModelData.s3_prefix("my-models", "m/")
+    endpoint = presets.VllmRollingBatch(stack, "Chat", model_data=data)
+    assert endpoint.model is not None
+    assert [finding.rule for finding in endpoint.model.findings] == ["LMI015"]
+    assert endpoint.endpoint_config.variants[0].findings == ()
 
 
 def test_takes_every_keyword_of_an_endpoint() -> None:
