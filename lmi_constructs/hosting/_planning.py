@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lmi_constructs.container import LmiContainer, Verdict
+    from lmi_constructs.findings import Finding
     from lmi_constructs.hosting.model_data import BoundModelData
     from lmi_constructs.planner import Architecture, Plan
 
@@ -66,6 +67,15 @@ def plan_memory(
         engine_version=container.engine_version,
     )
     return plan(known, instance.name, configuration)
+
+
+def findings_of(plan: Plan | None) -> tuple[Finding, ...]:
+    """Return the findings of a plan, with what would fit."""
+    if plan is None:
+        return ()
+    from lmi_constructs.planner import advised_findings
+
+    return advised_findings(plan)
 
 
 def loading_timeout_seconds(environment: Mapping[str, str]) -> int | None:

@@ -12,9 +12,15 @@ from aws_cdk import aws_sagemaker as sagemaker
 from lmi_constructs.facts import instance_types
 from lmi_constructs.facts.host_image_choices import choose_host_image
 from lmi_constructs.facts.host_images import host_images
+from lmi_constructs.facts.limits import hosting_instance_type_names
 from lmi_constructs.findings import Finding, raise_errors
 from lmi_constructs.hosting._keywords import check_keywords
-from lmi_constructs.hosting._planning import judge, loading_timeout_seconds, plan_memory
+from lmi_constructs.hosting._planning import (
+    findings_of,
+    judge,
+    loading_timeout_seconds,
+    plan_memory,
+)
 from lmi_constructs.hosting._time_outs import (
     SHORTEST_SECONDS,
     check_against_loading,
@@ -99,11 +105,7 @@ class ResolvedVariant:
             said = {finding.rule for finding in judged}
             findings += [
                 *judged,
-                *(
-                    finding
-                    for finding in (plan.findings if plan else ())
-                    if finding.rule not in said
-                ),
+                *(finding for finding in findings_of(plan) if finding.rule not in said),
                 *check_range(startup, "startup_timeout", "LMI060", SHORTEST_SECONDS),
                 *check_range(download, "download_timeout", "LMI061", SHORTEST_SECONDS),
                 *check_against_loading(startup, loading),
@@ -261,6 +263,8 @@ def _check_unknown_instance(name: str) -> list[Finding]:
                 source="botocore 1.44.8 sagemaker 2017-07-24 ProductionVariantInstanceType",
             )
         ]
+    if name not in hosting_instance_type_names():
+        return []  # LMI040 of the rules refuses it at synth
     near = get_close_matches(name, known, n=1)
     return [
         Finding(

@@ -270,7 +270,7 @@ def _check_gate(environment: Mapping[str, str]) -> list[Finding]:
         return []
     return [
         Finding(
-            rule="LMI029",
+            rule="LMI014",
             message=f"{known.hub_id} is gated, and the container has no token for the hub",
             why="the hub refuses the download without a token, and the container never starts",
             fix="accept the licence on the hub, then give model_data=ModelData.s3_prefix(bucket,"

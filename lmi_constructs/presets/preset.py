@@ -106,7 +106,7 @@ class LmiPreset(LmiEndpoint):
             **overrides: Every other keyword of `LmiEndpoint`.
 
         Raises:
-            LmiError: If the endpoint would fail at deploy time; LMI029 for a gated model that the
+            LmiError: If the endpoint would fail at deploy time; LMI014 for a gated model that the
                 container has no token for.
         """
         given = {

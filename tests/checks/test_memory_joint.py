@@ -20,7 +20,9 @@ def asked(monkeypatch):
 
     def plan(architecture, instance, configuration):
         questions.append((architecture, instance, configuration))
-        return SimpleNamespace(findings=(CANNOT,), grade="cannot", start_up=None)
+        return SimpleNamespace(
+            findings=(CANNOT,), grade="cannot", start_up=None, instance_type=None
+        )
 
     monkeypatch.setattr(memory, "plan", plan)
     return questions

@@ -192,7 +192,7 @@ def test_refuses_a_gated_model_of_the_hub_without_a_token(stack: cdk.Stack) -> N
     with pytest.raises(LmiError) as raised:
         LmiModel(stack, "Model", model_data=ModelData.hub("meta-llama/Meta-Llama-3-8B"))
     (finding,) = raised.value.findings
-    assert finding.rule == "LMI029"
+    assert finding.rule == "LMI014"
     assert "token=secret" in finding.fix
 
 

@@ -309,14 +309,19 @@ def test_deploys_an_instance_type_it_does_not_know_once_that_is_acknowledged(
     stack: cdk.Stack, resources: Any
 ) -> None:
     endpoint = LmiEndpoint(stack, "Chat", model_data=DATA, instance_type="ml.g99.48xlarge")
-    (finding,) = endpoint.endpoint_config.variants[0].findings
-    assert (finding.rule, finding.severity) == ("LMI049", "warning")
+    assert endpoint.endpoint_config.variants[0].findings == ()
     with pytest.raises(RuntimeError, match=r"lmi::LMI040"):
         resources(stack, "AWS::SageMaker::EndpointConfig")
     newer = cdk.Acknowledgment(id="lmi::LMI040", reason="newer than the library")
     cdk.Validations.of(endpoint).acknowledge(newer)
     (config,) = resources(stack, "AWS::SageMaker::EndpointConfig")
     assert config["ProductionVariants"][0]["InstanceType"] == "ml.g99.48xlarge"
+
+
+def test_says_that_it_knows_nothing_of_an_instance_type_that_exists(stack: cdk.Stack) -> None:
+    endpoint = LmiEndpoint(stack, "Chat", model_data=DATA, instance_type="ml.p2.xlarge")
+    (finding,) = endpoint.endpoint_config.variants[0].findings
+    assert (finding.rule, finding.severity) == ("LMI049", "warning")
 
 
 def test_says_once_that_the_degree_is_above_the_gpus(stack: cdk.Stack) -> None:

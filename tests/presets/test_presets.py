@@ -101,7 +101,7 @@ def test_downloads_a_pinned_commit_or_says_what_a_gated_model_needs(
 ) -> None:
     table = preset.table
     if table.gated:
-        with pytest.raises(LmiError, match="LMI029") as caught:
+        with pytest.raises(LmiError, match="LMI014") as caught:
             preset(stack, "Chat")
         assert "s3_prefix" in str(caught.value)
         return
@@ -257,7 +257,7 @@ def test_refuses_an_empty_instance_type_instead_of_taking_its_own(stack: cdk.Sta
 
 def test_refuses_a_gated_model_of_the_hub_that_it_has_no_token_for(stack: cdk.Stack) -> None:
     data = ModelData.hub(presets.Llama3_8B.table.hub_id)
-    with pytest.raises(LmiError, match="LMI029"):
+    with pytest.raises(LmiError, match="LMI014"):
         presets.Llama3_8B(stack, "Chat", model_data=data)
 
 

@@ -252,7 +252,6 @@ class GatedModelWithoutToken(Rule):
 
     id = "LMI014"
     title = "a gated model of the hub without a token"
-    severity = "warning"
     why = "the hub refuses the download, and the container never starts"
     fix = (
         "accept the licence on the hub and give HF_TOKEN as '{{resolve:secretsmanager:<name>}}', or"
