@@ -28,6 +28,9 @@ _COMMANDS: dict[str, _Command] = {
     "check": _Command(
         "lmi_constructs.cli.check", "Find in templates what would fail at deploy time."
     ),
+    "preflight": _Command(
+        "lmi_constructs.cli.preflight", "Ask the account what endpoints in cdk.out need."
+    ),
     "report": _Command("lmi_constructs.cli.report", "Write a page about the endpoints in cdk.out."),
     "invoke": _Command("lmi_constructs.cli.invoke", "Send one request to an endpoint."),
     "stream": _Command("lmi_constructs.cli.stream", "Send one request and print the answer live."),

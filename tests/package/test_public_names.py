@@ -20,6 +20,7 @@ PACKAGES = (
     "lmi_constructs.local",
     "lmi_constructs.monitoring",
     "lmi_constructs.planner",
+    "lmi_constructs.preflight",
     "lmi_constructs.presets",
     "lmi_constructs.report",
     "lmi_constructs.runtime",
