@@ -5,6 +5,8 @@ Context:
     model_bucket: Bucket with the model's files. Default: the container downloads from the hub.
     model_prefix: Prefix of the files within the bucket, such as `gpt-oss-120b/`. Default: the
         preset's name.
+    instance_type: Default: the preset's.
+    container: Release, such as `v27`. Default: the preset's.
     max_capacity: Most instances. Default: 2.
     any setting: A field of `LmiSettings`, such as `-c max_model_len=16384`.
 """
@@ -18,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import aws_cdk as cdk
 
-from lmi_constructs import LmiError, LmiSettings
+from lmi_constructs import LmiContainer, LmiError, LmiSettings
 from lmi_constructs.presets import PRESETS
 from stacks import PresetStack
 
@@ -26,6 +28,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 DEFAULT_PRESET = "gpt-oss-120b"
+OF_THE_APP = (
+    "preset",
+    "model_bucket",
+    "model_prefix",
+    "instance_type",
+    "container",
+    "max_capacity",
+)
 
 
 def main() -> None:
@@ -33,7 +43,7 @@ def main() -> None:
     app = cdk.App()
     try:
         build(app)
-    except (LmiError, UnknownPresetError) as error:
+    except (LmiError, ContextError) as error:
         sys.exit(f"\n{error}\n")
     app.synth()
 
@@ -42,11 +52,13 @@ def build(app: cdk.App) -> PresetStack:
     """Add the stack that an app's context asks for.
 
     Raises:
-        UnknownPresetError: If there is no preset of the name.
+        ContextError: If there is no preset of the name, or a name is nearly one that is read.
         LmiError: If the endpoint would fail at deploy time.
     """
     context: Mapping[str, Any] = app.node.get_all_context()
+    check_names(context)
     preset = str(context.get("preset", DEFAULT_PRESET))
+    release = text(context.get("container"))
     return PresetStack(
         app,
         stack_name(preset),
@@ -54,24 +66,42 @@ def build(app: cdk.App) -> PresetStack:
         model_bucket=text(context.get("model_bucket")),
         model_prefix=text(context.get("model_prefix")),
         settings=settings(context),
-        max_capacity=int(context.get("max_capacity", 2)),
+        instance_type=text(context.get("instance_type")),
+        container=LmiContainer.of(release) if release else None,
+        max_capacity=whole_number(context, "max_capacity", 2),
         env=environment(),
     )
 
 
-class UnknownPresetError(Exception):
-    """The context names a preset that does not exist."""
+class ContextError(Exception):
+    """The context says something that the app cannot read."""
+
+
+def check_names(context: Mapping[str, Any]) -> None:
+    """Refuse a name that is nearly one that is read, and would be ignored without a word."""
+    known = [*OF_THE_APP, *LmiSettings.model_fields]
+    for name in context:
+        near = get_close_matches(name, known, n=1, cutoff=0.8)
+        if near and name not in known:
+            raise ContextError(f"nothing reads -c {name}; did you mean {near[0]}?")
+
+
+def whole_number(context: Mapping[str, Any], name: str, default: int) -> int:
+    """Return a context value as a number."""
+    value = context.get(name, default)
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        raise ContextError(f"-c {name}={value} is not a whole number") from None
 
 
 def stack_name(preset: str) -> str:
-    """Return the name of a preset's stack: the name of its construct."""
+    """Return the name of a preset's stack: that of its construct, without what no stack may have."""
     if preset not in PRESETS:
-        near = get_close_matches(preset, list(PRESETS), n=1)
+        near = get_close_matches(preset.lower().replace("_", "-"), list(PRESETS), n=1)
         hint = f"did you mean {near[0]}? " if near else ""
-        raise UnknownPresetError(
-            f"there is no preset {preset!r}; {hint}known are: " + ", ".join(PRESETS)
-        )
-    return PRESETS[preset].__name__
+        raise ContextError(f"there is no preset {preset!r}; {hint}known are: " + ", ".join(PRESETS))
+    return PRESETS[preset].__name__.replace("_", "")
 
 
 def settings(context: Mapping[str, Any]) -> LmiSettings | None:

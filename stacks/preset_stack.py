@@ -12,7 +12,7 @@ from lmi_constructs.presets import PRESETS
 if TYPE_CHECKING:
     from constructs import Construct
 
-    from lmi_constructs import LmiSettings
+    from lmi_constructs import LmiContainer, LmiSettings
 
 FIRST_CHUNK_SECONDS = 10
 """Time to the first part of a streamed answer that an operator should hear of."""
@@ -35,6 +35,8 @@ class PresetStack(cdk.Stack):
         model_bucket: str | None = None,
         model_prefix: str | None = None,
         settings: LmiSettings | None = None,
+        instance_type: str | None = None,
+        container: LmiContainer | None = None,
         max_capacity: int = 2,
         env: cdk.Environment | None = None,
     ) -> None:
@@ -47,6 +49,8 @@ class PresetStack(cdk.Stack):
             model_bucket: Bucket with the model's files. Default: the hub.
             model_prefix: Prefix of the files. Default: the preset's name.
             settings: Settings that replace the preset's, one by one.
+            instance_type: Default: the preset's.
+            container: Default: the preset's.
             max_capacity: Most instances.
             env: Account and region.
         """
@@ -59,7 +63,14 @@ class PresetStack(cdk.Stack):
                 f"{preset}/" if model_prefix is None else model_prefix,
                 architecture=construct.table.hub_id,
             )
-        self.endpoint = construct(self, "Endpoint", model_data=model_data, settings=settings)
+        self.endpoint = construct(
+            self,
+            "Endpoint",
+            model_data=model_data,
+            settings=settings,
+            instance_type=instance_type,
+            container=container,
+        )
         scaling = self.endpoint.auto_scale_instance_count(max_capacity=max_capacity)
         scaling.scale_on_concurrency("Concurrency")
         self.alarms = self.endpoint.add_alarms(

@@ -185,11 +185,21 @@ def _readme(table: PresetTable, row: CatalogueRow) -> Iterator[str]:
     yield ""
     yield f"Deploys `{table.hub_id}` on {row.instance_type}; why so: `docs/presets/{table.name}.md`."
     yield ""
-    yield f"1. `pip install lmi-constructs`, and `npm install -g aws-cdk`; `cdk bootstrap` once a region.{token}"
+    yield f"1. `pip install 'lmi-constructs[cli]' huggingface_hub`, and `npm install -g aws-cdk`; `cdk bootstrap` once a region.{token}"
     yield f"2. `hf download {table.hub_id} --local-dir model{_revision(table)}`, then `lmi presets --layout model/`."
     yield f"3. `aws s3 sync model/ s3://BUCKET/{table.name}/ --exclude '.cache/*'`, in the endpoint's region."
     yield "4. `cdk deploy -c model_bucket=BUCKET`: the stack prints the endpoint's name."
     yield '5. `lmi invoke NAME "Hello"`, and `cdk destroy` when done: the instance costs money meanwhile.'
+    yield ""
+    yield "To try it without an AWS account: `pip install 'lmi-constructs[local]'`, start `lmi local` in a"
+    yield "second shell and paste what it prints into this one. Then bootstrap, and go on with step 4: nothing"
+    yield "reads the bucket, and a stub answers in the model's place."
+    yield ""
+    yield "To change it, give keywords to the preset in `app.py`, such as"
+    yield "`settings=LmiSettings(max_model_len=2048)` or `instance_type=`; scaling and alarms stand there too."
+    if table.notes:
+        yield ""
+        yield from (f"- {note}" for note in table.notes)
 
 
 def _revision(table: PresetTable) -> str:

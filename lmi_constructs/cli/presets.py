@@ -32,6 +32,8 @@ def presets(name: str | None, form: str, serving_properties: bool, layout: Path 
     accelerator. The exit status of --layout is 1 if the container could not use the files.
     """
     if layout is not None:
+        if name is not None or form != "text" or serving_properties:
+            raise click.UsageError("--layout checks files only: give it alone")
         _show_layout(layout)
         return
     if name is None:
@@ -75,7 +77,7 @@ def _table(name: str) -> PresetTable:
     from lmi_constructs.presets.tables import TABLES
 
     if name not in TABLES:
-        close = get_close_matches(name, list(TABLES), 3)
+        close = get_close_matches(name.lower().replace("_", "-"), list(TABLES), 3)
         hint = (
             f"; did you mean {', '.join(close)}?" if close else "; known are " + ", ".join(TABLES)
         )
@@ -145,6 +147,8 @@ def _show_layout(place: Path) -> None:
     properties = None
     if str(place) == "-":
         names = [line.strip() for line in sys.stdin if line.strip()]
+    elif place.is_file():
+        raise click.UsageError(f"--layout wants a folder, or - for names; {place} is a file")
     else:
         files = (path for path in place.rglob("*") if path.is_file())
         names = [path.relative_to(place).as_posix() for path in files]

@@ -21,7 +21,7 @@ from lmi_constructs.facts.handler import (
 from lmi_constructs.findings import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from lmi_constructs.container.release import LmiContainer
 
@@ -33,6 +33,11 @@ TWICE_NAMED: Final = {
     "pipeline_parallel_size": "pipeline_parallel_degree",
 }
 _DTYPES: Final = {"auto": "auto", "fp32": "float32", "fp16": "float16", "bf16": "bfloat16"}
+_GONE_METHODS: Final = {
+    "squeezellm": ("take a checkpoint of the model in", ("awq", "gptq")),
+    "bitsandbytes": ("to quantise while loading, too, write", ("fp8",)),
+}
+"""Quantisations that vLLM once had: what serves the same end (djl-serving user guides)."""
 _WHY: Final = "the container ends the start of the model: the endpoint fails after the download"
 
 
@@ -349,13 +354,22 @@ def _read_engine(argument: EngineArgument, option: Option, stage: Stage, result:
         result.effective[argument.name] = value
 
 
+def nearest_method(method: str | None, known: Collection[str]) -> str:
+    """Return what to do instead of a quantisation that is gone, in the beginning of a sentence."""
+    kind, methods = _GONE_METHODS.get(method or "", ("", ()))
+    living = [name for name in methods if name in known]
+    return f"{kind} {' or '.join(living)}, " if living else ""
+
+
 def _engine_fix(argument: EngineArgument, option: Option) -> str:
     if argument.action == "store_true":
         return "remove it: the engine's default is false already, and only true can be given"
     if argument.action in ("boolean_optional", "store_boolean"):
         return "write true or false"
     if argument.choices:
-        return "use one of " + ", ".join(map(str, argument.choices))
+        choices = [str(choice) for choice in argument.choices]
+        nearest = nearest_method(option.text, choices) if argument.name == "quantization" else ""
+        return f"{nearest}use one of " + ", ".join(choices)
     kinds = {
         "int": "a whole number",
         "float": "a number",

@@ -6,7 +6,12 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.container import engine, values
-from lmi_constructs.container.arguments import Arguments, Stage, uses_async_handler
+from lmi_constructs.container.arguments import (
+    Arguments,
+    Stage,
+    nearest_method,
+    uses_async_handler,
+)
 from lmi_constructs.container.front_end import MODEL_STORE, Properties, Unknown, shown
 from lmi_constructs.facts.engine_arguments import registered
 from lmi_constructs.findings import Finding
@@ -258,7 +263,9 @@ def _names(stage: Stage, effective: dict[str, Any]) -> Iterator[Finding]:
         yield failure(
             where_of(stage, "quantization"),
             f"quantize={shown(method)} is not a method of vLLM {version} (unknown or withdrawn)",
-            "remove it for a checkpoint that is already quantised, or use one of "
+            "remove it for a checkpoint that is already quantised, "
+            + nearest_method(method, known)
+            + "or use one of "
             + ", ".join(sorted(known)),
             f"vllm {version} wheel: vllm/model_executor/layers/quantization/__init__.py",
         )

@@ -223,9 +223,7 @@ class EndpointAlarms(Construct):
 
 def seconds(duration: cdk.Duration | None) -> float | None:
     """Return a duration in seconds, keeping nothing as nothing and a token as a token."""
-    if duration is None:
-        return None
-    return duration.to_seconds() if duration.is_unresolved() else duration.to_milliseconds() / 1000
+    return None if duration is None else duration.to_seconds(integral=False)
 
 
 def _factor(kind: AlarmKind, accelerator_count: int | None) -> float:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
 from lmi_constructs.presets.preset import LmiPreset
 from lmi_constructs.presets.tables import TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 # ruff: noqa: N801 - a model's size is easier to read apart from its name
 
@@ -145,5 +151,7 @@ _ALL: tuple[type[LmiPreset], ...] = (
     Neuron,
 )
 
-PRESETS: dict[str, type[LmiPreset]] = {preset.table.name: preset for preset in _ALL}
+PRESETS: Mapping[str, type[LmiPreset]] = MappingProxyType(
+    {preset.table.name: preset for preset in _ALL}
+)
 """All presets by name."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 from click.testing import CliRunner
@@ -53,9 +54,20 @@ def test_writes_the_file_to_lie_beside_the_model() -> None:
 
 
 def test_names_near_presets_for_an_unknown_one() -> None:
-    result = run("gpt-oss")
-    assert result.exit_code == 2
-    assert "did you mean" in result.output
+    for name in ("gpt-oss", "GPT_OSS_120B"):
+        result = run(name)
+        assert result.exit_code == 2
+        assert re.search("did you mean .*gpt-oss-120b", result.output)
+
+
+def test_checks_a_folder_alone_and_nothing_but_a_folder(tmp_path: Path) -> None:
+    file = tmp_path / "config.json"
+    file.write_text("{}")
+    assert run("--layout", str(file)).exit_code == 2
+    for more in (["gpt-oss-20b"], ["--format", "json"], ["--serving-properties"]):
+        result = run("--layout", str(tmp_path), *more)
+        assert result.exit_code == 2
+        assert "give it alone" in result.output
 
 
 def test_checks_a_folder_and_a_listing(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 import sys
 from pathlib import Path
@@ -174,12 +175,19 @@ def test_renders_the_guides_draft_model_for_lmi_dist(stack: cdk.Stack) -> None:
             assert environment[key] == value
 
 
-@pytest.mark.parametrize(("method", "container"), [("squeezellm", "v27"), ("bitsandbytes", "v29")])
+@pytest.mark.parametrize(
+    ("method", "container", "nearest"),
+    [
+        ("squeezellm", "v15", "take a checkpoint of the model in awq or gptq"),
+        ("squeezellm", "v27", "take a checkpoint of the model in awq or gptq"),
+        ("bitsandbytes", "v29", "to quantise while loading, too, write fp8"),
+    ],
+)
 def test_refuses_a_quantisation_that_is_gone_and_names_those_that_live(
-    stack: cdk.Stack, method: str, container: str
+    stack: cdk.Stack, method: str, container: str, nearest: str
 ) -> None:
     data = ModelData.s3_prefix("my-models", "m/")
-    with pytest.raises(LmiError, match=f"quantize={method}") as caught:
+    with pytest.raises(LmiError, match=f"(?i)quantize={method}") as caught:
         presets.Llama3_70BBitsAndBytes(
             stack,
             "Chat",
@@ -188,6 +196,7 @@ def test_refuses_a_quantisation_that_is_gone_and_names_those_that_live(
             container=LmiContainer.of(container),
         )
     assert "compressed-tensors" in str(caught.value)
+    assert nearest in str(caught.value)
 
 
 def test_writes_the_settings_as_a_file_of_the_same_meaning() -> None:
@@ -278,6 +287,15 @@ def test_takes_every_keyword_of_an_endpoint() -> None:
     of_preset = set(inspect.signature(LmiPreset.__init__).parameters) - {"overrides"}
     of_preset |= set(EndpointOverrides.__annotations__)
     assert of_endpoint - of_preset == {"endpoint_config"}
+
+
+def test_keeps_what_is_reviewed_as_it_is() -> None:
+    row = presets.catalogue()[0]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        row.grade = "fits"  # type: ignore[misc]
+    for mapping in (presets.PRESETS, TABLES, presets.GptOss120B.table.settings):
+        with pytest.raises(TypeError):
+            mapping["mine"] = None  # type: ignore[index]
 
 
 def test_lists_all_presets() -> None:

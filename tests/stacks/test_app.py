@@ -117,7 +117,34 @@ def test_changes_a_setting_by_context(template: Template) -> None:
     ],
 )
 def test_names_the_presets_there_are(context: dict[str, str], says: str) -> None:
-    with pytest.raises(app.UnknownPresetError, match=re.escape(says)):
+    with pytest.raises(app.ContextError, match=re.escape(says)):
+        stack_of(**context)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_deploys_every_preset_by_its_name(preset: str) -> None:
+    stack = stack_of(preset=preset, model_bucket="my-models")
+    assert re.fullmatch("[A-Za-z][A-Za-z0-9-]*", stack.stack_name)
+
+
+def test_changes_instance_and_release_by_context(template: Template) -> None:
+    stack = stack_of(instance_type="ml.g6e.48xlarge", container="v26")
+    rendered = json.dumps(template(stack))
+    assert '"InstanceType": "ml.g6e.48xlarge"' in rendered
+    assert "lmi26.0.0" in rendered
+
+
+@pytest.mark.parametrize(
+    ("context", "says"),
+    [
+        ({"max_modle_len": "8192"}, "nothing reads -c max_modle_len; did you mean max_model_len?"),
+        ({"model-bucket": "my-models"}, "did you mean model_bucket?"),
+        ({"max_capacity": "many"}, "-c max_capacity=many is not a whole number"),
+        ({"preset": "GPT_OSS_120B"}, "did you mean gpt-oss-120b?"),
+    ],
+)
+def test_refuses_a_context_that_nothing_can_read(context: dict[str, str], says: str) -> None:
+    with pytest.raises(app.ContextError, match=re.escape(says)):
         stack_of(**context)
 
 

@@ -1,6 +1,10 @@
 """One table a preset."""
 
-from lmi_constructs.presets.table import PresetTable
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
 from lmi_constructs.presets.tables.back_ends import DEEPSPEED, LMI_DIST, NEURON, TENSORRT_LLM
 from lmi_constructs.presets.tables.deepseek_r1 import DEEPSEEK_R1
 from lmi_constructs.presets.tables.gpt_oss import GPT_OSS_20B, GPT_OSS_120B
@@ -17,6 +21,11 @@ from lmi_constructs.presets.tables.quantised import (
     LLAMA_3_70B_BITSANDBYTES,
 )
 from lmi_constructs.presets.tables.qwen3_235b import QWEN3_235B
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lmi_constructs.presets.table import PresetTable
 
 _ALL = (
     DEEPSEEK_R1,
@@ -39,7 +48,7 @@ _ALL = (
     NEURON,
 )
 
-TABLES: dict[str, PresetTable] = {table.name: table for table in _ALL}
+TABLES: Mapping[str, PresetTable] = MappingProxyType({table.name: table for table in _ALL})
 """All presets by name, in the order of the guide."""
 
 __all__ = ["TABLES"]

@@ -22,7 +22,7 @@ UNSTUDIED: Final = (
 
 LORA_NOTE: Final = (
     "Adapters lie under `adapters/NAME/` beside the model's files, and are loaded at the start; name"
-    " one in a request with `adapters`."
+    " one in a request with `adapters`, or with `lmi invoke NAME --adapter`."
 )
 
 
