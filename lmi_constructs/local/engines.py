@@ -114,7 +114,7 @@ class StubEngine:
         for key, schema in SCHEMAS.items():
             if key in body:
                 try:
-                    return _answer(schema, body, _stub_words(invocation, body[key]))
+                    return _answer(schema, body, _stub_words(invocation, body, key))
                 except (AttributeError, TypeError, ValueError) as error:
                     return _bad_payload(f"{key} body is malformed: {error}")
         return _bad_payload(f"the body needs one of {', '.join(SCHEMAS)}")
@@ -254,13 +254,30 @@ def _answer(schema: _Schema, body: dict[str, Any], stub_words: tuple[str, list[s
     return Reply(200, JSON, [json.dumps(schema.whole(body, stub)).encode()])
 
 
-def _stub_words(invocation: Invocation, prompt: object) -> tuple[str, list[str]]:
-    text = _prompt_text(prompt)
+def _stub_words(invocation: Invocation, body: dict[str, Any], key: str) -> tuple[str, list[str]]:
+    text = _prompt_text(body[key])
     answer = (
         f"Local stub of endpoint {invocation.endpoint_name}: no model ran. "
         f"Deployed with {invocation.deployed_with}. The prompt has {len(text)} characters."
     )
-    return text, answer.split()
+    form = body.get("response_format")
+    if isinstance(form, dict) and form.get("type") in ("json_object", "json_schema"):
+        wanted = (form.get("json_schema") or {}).get("schema") or {}
+        answer = json.dumps(_instance(wanted, "Local stub: no model ran."))
+    return text, answer.split(" ")
+
+
+def _instance(schema: dict[str, Any], text: str) -> Any:
+    """Return the smallest value of a plain JSON schema, with a text where one is asked for."""
+    if "enum" in schema:
+        return schema["enum"][0]
+    kind = schema.get("type", "object")
+    if kind == "object":
+        properties = schema.get("properties") or {}
+        names = schema.get("required") or list(properties)
+        return {name: _instance(properties.get(name) or {"type": "string"}, text) for name in names}
+    simple = {"string": text, "integer": 0, "number": 0.0, "boolean": False, "array": []}
+    return simple.get(str(kind))
 
 
 def _prompt_text(prompt: object) -> str:

@@ -35,7 +35,7 @@ endpoint = LmiEndpoint(
     stack, "Chat", model_data=ModelData.s3_prefix("my-models", "m/"), instance_type="ml.g6.12xlarge",
     settings=LmiSettings(max_model_len={max_model_len}),
 )
-endpoint.add_smoke_test(adapters={adapters}, skip=["structured-output"])  # the stub runs no model
+endpoint.add_smoke_test(adapters={adapters})
 cdk.CfnOutput(stack, "Name", value=endpoint.endpoint_name)
 app.synth()
 """
