@@ -301,7 +301,7 @@ class LmiEndpoint(EndpointBase):
 
         Args:
             min_capacity: Fewest instances, at least 1: a variant with a model cannot serve from
-                zero.
+                zero. An asynchronous endpoint may go to 0, with `scale_on_backlog`.
             max_capacity: Most instances.
             variant_name: The variant. Default: the only one.
 

@@ -9,11 +9,16 @@ from aws_cdk import aws_applicationautoscaling as autoscaling
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
-from lmi_constructs.findings import Finding
 from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._planning import engine_concurrency
 from lmi_constructs.hosting._report import report
-from lmi_constructs.hosting._tokens import is_token
+from lmi_constructs.hosting._scaling_checks import (
+    CONCURRENCY_TARGET_RATIO,
+    check_backlog,
+    check_capacity,
+    check_policy,
+    check_schedule,
+)
 
 if TYPE_CHECKING:
     import aws_cdk as cdk
@@ -21,13 +26,6 @@ if TYPE_CHECKING:
 
     from lmi_constructs.hosting._resolved_variant import ResolvedVariant
     from lmi_constructs.hosting.endpoint import LmiEndpoint
-
-CONCURRENCY_TARGET_RATIO = 0.6
-"""Share of the engine's own concurrency at which another instance is asked for.
-
-A judgement, not a measurement: above 1 requests would queue before anything happens, and a new
-instance takes minutes, in which the ones that are there must take what still comes.
-"""
 
 _SHORTEST_COOLDOWN_SECONDS = 300
 """What Application Auto Scaling does by default."""
@@ -49,6 +47,8 @@ class ScalableInstanceCount(Construct):
         resource: The L1 construct.
         min_capacity: Fewest instances.
         max_capacity: Most instances.
+        wake_up_policy: Policy that starts the first instance of an asynchronous endpoint at zero.
+        wake_up_alarm: Alarm that triggers it.
     """
 
     def __init__(
@@ -63,9 +63,13 @@ class ScalableInstanceCount(Construct):
     ) -> None:
         """Register the instance count of a variant; see `LmiEndpoint.auto_scale_instance_count`."""
         super().__init__(scope, id)
-        report(self, _check_capacity(min_capacity, max_capacity))
         self._variant = variant
+        self._endpoint = endpoint
         self._is_async = endpoint.endpoint_config.is_async
+        report(self, check_capacity(min_capacity, max_capacity, is_async=self._is_async))
+        self._scheduled: list[autoscaling.CfnScalableTarget.ScheduledActionProperty] = []
+        self.wake_up_policy: autoscaling.CfnScalingPolicy | None = None
+        self.wake_up_alarm: cloudwatch.Alarm | None = None
         self.min_capacity = min_capacity
         self.max_capacity = max_capacity
         name = variant.variant.variant_name
@@ -109,7 +113,7 @@ class ScalableInstanceCount(Construct):
         """
         self._check_kinds(target, scale_in_cooldown, scale_out_cooldown)
         concurrency = engine_concurrency(self._variant.verdict)
-        report(self, self._check_policy(_CONCURRENCY, target, concurrency))
+        report(self, check_policy(_CONCURRENCY, target, concurrency, is_async=self._is_async))
         if target is None and concurrency is not None:
             target = max(1, math.floor(concurrency * CONCURRENCY_TARGET_RATIO))
         return self._track(
@@ -141,7 +145,7 @@ class ScalableInstanceCount(Construct):
         """
         target = target_invocations_per_minute
         self._check_kinds(target, scale_in_cooldown, scale_out_cooldown)
-        report(self, self._check_policy(_INVOCATIONS, target, None))
+        report(self, check_policy(_INVOCATIONS, target, None, is_async=self._is_async))
         return self._track(
             id, target, scale_in_cooldown, scale_out_cooldown, disable_scale_in, metric=_INVOCATIONS
         )
@@ -172,6 +176,124 @@ class ScalableInstanceCount(Construct):
         return self._track(
             id, target, scale_in_cooldown, scale_out_cooldown, disable_scale_in, metric=metric
         )
+
+    def scale_on_backlog(
+        self,
+        id: str,
+        *,
+        target_per_instance: float,
+        scale_in_cooldown: cdk.Duration | None = None,
+        scale_out_cooldown: cdk.Duration | None = None,
+    ) -> autoscaling.CfnScalingPolicy:
+        """Keep the queue of an asynchronous endpoint near a length for each instance.
+
+        With `min_capacity=0` the last instance goes when the queue is empty. Nothing would bring it
+        back, as a queue without instances has no length for each of them: so an alarm on
+        `HasBacklogWithoutCapacity` starts the first one (`wake_up_alarm`, `wake_up_policy`).
+
+        Args:
+            id: Id of the policy.
+            target_per_instance: Requests that wait or run, for each instance.
+            scale_in_cooldown: Pause after taking instances away. Default: 5 minutes.
+            scale_out_cooldown: Pause after adding instances. Default: the time the model takes to
+                start.
+
+        Raises:
+            LmiError: If the endpoint is not asynchronous (LMI088), or the target is not above zero
+                (LMI083).
+        """
+        report(self, check_backlog(target_per_instance, is_async=self._is_async))
+        self._check_kinds(target_per_instance, scale_in_cooldown, scale_out_cooldown)
+        if self.min_capacity == 0 and self.wake_up_policy is None:
+            self._wake_up()
+        return self._track(
+            id,
+            target_per_instance,
+            scale_in_cooldown,
+            scale_out_cooldown,
+            False,
+            metric=self._endpoint.metric("ApproximateBacklogSizePerInstance"),
+        )
+
+    def scale_on_schedule(
+        self,
+        id: str,
+        *,
+        schedule: autoscaling.Schedule,
+        min_capacity: int | None = None,
+        max_capacity: int | None = None,
+        time_zone: str | None = None,
+    ) -> None:
+        """Change the limits at certain times, such as before the office opens.
+
+        Args:
+            id: Name of the scheduled action.
+            schedule: When, such as `Schedule.cron(hour="7", minute="30", week_day="MON-FRI")`.
+            min_capacity: Fewest instances from then on. Default: as it was.
+            max_capacity: Most instances from then on. Default: as it was.
+            time_zone: Such as `Asia/Seoul`. Default: UTC.
+
+        Raises:
+            LmiError: If neither limit is given, or the limits cannot be (LMI083).
+        """
+        least = self.min_capacity if min_capacity is None else min_capacity
+        most = self.max_capacity if max_capacity is None else max_capacity
+        report(
+            self,
+            [
+                *check_schedule(min_capacity, max_capacity),
+                *check_capacity(least, max(most, least), is_async=self._is_async),
+                *(check_capacity(least, most, is_async=self._is_async) if max_capacity else ()),
+            ],
+        )
+        target = autoscaling.CfnScalableTarget
+        self._scheduled.append(
+            target.ScheduledActionProperty(
+                scheduled_action_name=id,
+                schedule=schedule.expression_string,
+                timezone=time_zone,
+                scalable_target_action=target.ScalableTargetActionProperty(
+                    min_capacity=min_capacity, max_capacity=max_capacity
+                ),
+            )
+        )
+        self.resource.scheduled_actions = list(self._scheduled)
+
+    def _wake_up(self) -> None:
+        """Start the first instance when requests wait and there is none."""
+        from aws_cdk import aws_cloudwatch as cloudwatch
+
+        self.wake_up_policy = autoscaling.CfnScalingPolicy(
+            self,
+            "WakeUp",
+            policy_name="WakeUp",
+            policy_type="StepScaling",
+            scaling_target_id=self.resource.ref,
+            step_scaling_policy_configuration=_TRACKING.StepScalingPolicyConfigurationProperty(
+                adjustment_type="ExactCapacity",
+                metric_aggregation_type="Maximum",
+                cooldown=_SHORTEST_COOLDOWN_SECONDS,
+                step_adjustments=[
+                    _TRACKING.StepAdjustmentProperty(
+                        metric_interval_lower_bound=0, scaling_adjustment=1
+                    )
+                ],
+            ),
+        )
+        self.wake_up_alarm = cloudwatch.Alarm(
+            self,
+            "HasBacklogWithoutCapacity",
+            metric=self._endpoint.metric("HasBacklogWithoutCapacity"),
+            threshold=1,
+            evaluation_periods=1,
+            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+            treat_missing_data=cloudwatch.TreatMissingData.MISSING,
+            alarm_description="Requests wait and there is no instance: starts the first one. It is no"
+            " fault, and nobody has to look.",
+        )
+        resource = self.wake_up_alarm.node.default_child
+        assert isinstance(resource, cloudwatch.CfnAlarm)  # noqa: S101 - the CDK's own alarm
+        resource.alarm_actions = [self.wake_up_policy.ref]
 
     def _check_kinds(self, target: object, scale_in: object, scale_out: object) -> None:
         given = {"scale_in_cooldown": scale_in, "scale_out_cooldown": scale_out}
@@ -209,57 +331,6 @@ class ScalableInstanceCount(Construct):
         if given is not None:
             return int(given.to_seconds())
         return max(_SHORTEST_COOLDOWN_SECONDS, self._variant.startup_seconds or 0)
-
-    def _check_policy(
-        self, metric: str, target: float | None, concurrency: int | None
-    ) -> list[Finding]:
-        findings = []
-        if self._is_async:
-            findings.append(
-                Finding(
-                    rule="LMI088",
-                    message=f"{metric} scales nothing on an asynchronous endpoint",
-                    why="asynchronous endpoints do not publish the metric, so the policy never acts",
-                    fix="track the backlog: scale_to_track_metric(metric=endpoint.metric("
-                    "'ApproximateBacklogSizePerInstance'), ...)",
-                    where="async_inference",
-                    source="https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-monitor.html",
-                )
-            )
-        if target is None and concurrency is None:
-            findings.append(
-                Finding(
-                    rule="LMI083",
-                    message="no target follows from the settings",
-                    why="how many requests the engine works on at once is not known here",
-                    fix="give target=, or max_rolling_batch_size in the settings as a number",
-                    where="target",
-                )
-            )
-        elif target is not None and not is_token(target) and target <= 0:
-            findings.append(
-                Finding(
-                    rule="LMI083",
-                    message=f"the target is {target}",
-                    why="a target must be above zero",
-                    fix="give a number above zero",
-                    where="target",
-                )
-            )
-        elif target is not None and concurrency is not None and target > concurrency:
-            findings.append(
-                Finding(
-                    rule="LMI084",
-                    message=f"the target is {target:g}, but the engine works on {concurrency}"
-                    " requests at once",
-                    why="requests queue on every instance before another one is added",
-                    fix=f"give a target below {concurrency}, such as"
-                    f" {max(1, math.floor(concurrency * CONCURRENCY_TARGET_RATIO))}",
-                    severity="warning",
-                    where="target",
-                )
-            )
-        return findings
 
 
 def _keep_scaled_capacity(endpoint: sagemaker.CfnEndpoint) -> None:
@@ -302,32 +373,3 @@ def _customized(
 
 def _seconds(duration: cdk.Duration | None) -> int | None:
     return None if duration is None else int(duration.to_seconds())
-
-
-def _check_capacity(min_capacity: int, max_capacity: int) -> list[Finding]:
-    if is_token(min_capacity) or is_token(max_capacity):
-        return []
-    findings = []
-    if min_capacity < 1:
-        findings.append(
-            Finding(
-                rule="LMI083",
-                message=f"min_capacity is {min_capacity}",
-                why="a variant with a model cannot serve from zero instances, and nothing would"
-                " wake it",
-                fix="give 1; scaling to zero takes inference components",
-                where="min_capacity",
-                source="https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-zero-instances.html",
-            )
-        )
-    if max_capacity < min_capacity:
-        findings.append(
-            Finding(
-                rule="LMI083",
-                message=f"max_capacity is {max_capacity}, min_capacity {min_capacity}",
-                why="Application Auto Scaling refuses the target",
-                fix=f"give max_capacity at least {min_capacity}",
-                where="max_capacity",
-            )
-        )
-    return findings

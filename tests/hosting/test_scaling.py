@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import aws_applicationautoscaling as autoscaling
 
 from lmi_constructs import AsyncInference, LmiEndpoint, LmiError, LmiSettings, ModelData
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from lmi_constructs.hosting import ScalableInstanceCount
 
 DATA = ModelData.s3_prefix("my-models", "m/")
+SCALING_POLICY = "AWS::ApplicationAutoScaling::ScalingPolicy"
 
 
 @pytest.fixture
@@ -204,3 +206,82 @@ def test_refuses_invocations_which_asynchronous_endpoints_do_not_publish(
 ) -> None:
     with pytest.raises(LmiError, match="LMI088"):
         scaling.scale_on_invocations("Policy", target_invocations_per_minute=4)
+
+
+def test_follows_the_queue_down_to_zero_and_wakes_up(stack: cdk.Stack, resources: Any) -> None:
+    endpoint = LmiEndpoint(
+        stack,
+        "Queue",
+        model_data=DATA,
+        instance_type="ml.g6.12xlarge",
+        async_inference=AsyncInference(bucket="answers", output_prefix="out/"),
+    )
+    down = endpoint.auto_scale_instance_count(min_capacity=0, max_capacity=3)
+    policy = down.scale_on_backlog("Backlog", target_per_instance=4)
+    policies = {item["PolicyName"]: item for item in resources(stack, SCALING_POLICY)}
+    tracking = policies["Backlog"]["TargetTrackingScalingPolicyConfiguration"]
+    metric = tracking["CustomizedMetricSpecification"]
+    assert metric["MetricName"] == "ApproximateBacklogSizePerInstance"
+    assert [dimension["Name"] for dimension in metric["Dimensions"]] == ["EndpointName"]
+    assert tracking["TargetValue"] == 4
+    assert policies["WakeUp"]["StepScalingPolicyConfiguration"]["StepAdjustments"] == [
+        {"MetricIntervalLowerBound": 0, "ScalingAdjustment": 1}
+    ]
+    (alarm,) = resources(stack, "AWS::CloudWatch::Alarm")
+    assert alarm["MetricName"] == "HasBacklogWithoutCapacity"
+    assert down.wake_up_policy is not None
+    assert alarm["AlarmActions"] == [stack.resolve(down.wake_up_policy.ref)]
+    assert policy.policy_name == "Backlog"
+
+
+def test_needs_no_waking_where_an_instance_stays(
+    scaling: ScalableInstanceCount, stack: cdk.Stack, resources: Any
+) -> None:
+    scaling.scale_on_backlog("Backlog", target_per_instance=4)
+    assert scaling.wake_up_alarm is None
+    assert len(resources(stack, SCALING_POLICY)) == 1
+
+
+def test_refuses_a_backlog_on_a_real_time_endpoint(endpoint: LmiEndpoint) -> None:
+    scaling = endpoint.auto_scale_instance_count(max_capacity=2)
+    with pytest.raises(LmiError, match="LMI088"):
+        scaling.scale_on_backlog("Backlog", target_per_instance=4)
+
+
+def test_refuses_zero_on_a_real_time_endpoint_only(endpoint: LmiEndpoint) -> None:
+    with pytest.raises(LmiError, match="LMI083"):
+        endpoint.auto_scale_instance_count(min_capacity=0, max_capacity=2)
+
+
+def test_changes_the_limits_by_the_clock(
+    endpoint: LmiEndpoint, stack: cdk.Stack, resources: Any
+) -> None:
+    scaling = endpoint.auto_scale_instance_count(max_capacity=8)
+    morning = autoscaling.Schedule.cron(hour="7", minute="30", week_day="MON-FRI")
+    scaling.scale_on_schedule("Morning", schedule=morning, min_capacity=4, time_zone="Asia/Seoul")
+    evening = autoscaling.Schedule.expression("cron(0 19 * * ? *)")
+    scaling.scale_on_schedule("Evening", schedule=evening, min_capacity=1, max_capacity=2)
+    (target,) = resources(stack, "AWS::ApplicationAutoScaling::ScalableTarget")
+    assert target["ScheduledActions"] == [
+        {
+            "ScheduledActionName": "Morning",
+            "Schedule": "cron(30 7 ? * MON-FRI *)",
+            "Timezone": "Asia/Seoul",
+            "ScalableTargetAction": {"MinCapacity": 4},
+        },
+        {
+            "ScheduledActionName": "Evening",
+            "Schedule": "cron(0 19 * * ? *)",
+            "ScalableTargetAction": {"MinCapacity": 1, "MaxCapacity": 2},
+        },
+    ]
+
+
+@pytest.mark.parametrize(
+    "limits", [{}, {"min_capacity": 0}, {"min_capacity": 3, "max_capacity": 2}]
+)
+def test_refuses_a_schedule_that_cannot_be(endpoint: LmiEndpoint, limits: dict[str, int]) -> None:
+    scaling = endpoint.auto_scale_instance_count(max_capacity=4)
+    noon = autoscaling.Schedule.expression("cron(0 12 * * ? *)")
+    with pytest.raises(LmiError, match="LMI083"):
+        scaling.scale_on_schedule("Noon", schedule=noon, **limits)

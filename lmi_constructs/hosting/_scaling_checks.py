@@ -1,0 +1,139 @@
+"""What is wrong about limits and policies of scaling."""
+
+from __future__ import annotations
+
+import math
+
+from lmi_constructs.findings import Finding
+from lmi_constructs.hosting._tokens import is_token
+
+CONCURRENCY_TARGET_RATIO = 0.6
+"""Share of the engine's own concurrency at which another instance is asked for.
+
+A judgement, not a measurement: above 1 requests would queue before anything happens, and a new
+instance takes minutes, in which the ones that are there must take what still comes.
+"""
+
+
+def check_policy(
+    metric: str, target: float | None, concurrency: int | None, *, is_async: bool
+) -> list[Finding]:
+    """Check a policy that tracks a predefined metric."""
+    findings = []
+    if is_async:
+        findings.append(
+            Finding(
+                rule="LMI088",
+                message=f"{metric} scales nothing on an asynchronous endpoint",
+                why="asynchronous endpoints do not publish the metric, so the policy never acts",
+                fix="follow the backlog: scale_on_backlog('Backlog', target_per_instance=...)",
+                where="async_inference",
+                source="https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-monitor.html",
+            )
+        )
+    if target is None and concurrency is None:
+        findings.append(
+            Finding(
+                rule="LMI083",
+                message="no target follows from the settings",
+                why="how many requests the engine works on at once is not known here",
+                fix="give target=, or max_rolling_batch_size in the settings as a number",
+                where="target",
+            )
+        )
+    elif target is not None and not is_token(target) and target <= 0:
+        findings.append(
+            Finding(
+                rule="LMI083",
+                message=f"the target is {target}",
+                why="a target must be above zero",
+                fix="give a number above zero",
+                where="target",
+            )
+        )
+    elif target is not None and concurrency is not None and target > concurrency:
+        findings.append(
+            Finding(
+                rule="LMI084",
+                message=f"the target is {target:g}, but the engine works on {concurrency}"
+                " requests at once",
+                why="requests queue on every instance before another one is added",
+                fix=f"give a target below {concurrency}, such as"
+                f" {max(1, math.floor(concurrency * CONCURRENCY_TARGET_RATIO))}",
+                severity="warning",
+                where="target",
+            )
+        )
+    return findings
+
+
+def check_capacity(min_capacity: int, max_capacity: int, *, is_async: bool) -> list[Finding]:
+    """Check the limits of a variant's instance count."""
+    if is_token(min_capacity) or is_token(max_capacity):
+        return []
+    findings = []
+    if min_capacity < (0 if is_async else 1):
+        findings.append(
+            Finding(
+                rule="LMI083",
+                message=f"min_capacity is {min_capacity}",
+                why="a variant with a model cannot serve from zero instances, and nothing would"
+                " wake it",
+                fix="give 1; scaling to zero takes inference components",
+                where="min_capacity",
+                source="https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-zero-instances.html",
+            )
+        )
+    if max_capacity < min_capacity:
+        findings.append(
+            Finding(
+                rule="LMI083",
+                message=f"max_capacity is {max_capacity}, min_capacity {min_capacity}",
+                why="Application Auto Scaling refuses the target",
+                fix=f"give max_capacity at least {min_capacity}",
+                where="max_capacity",
+            )
+        )
+    return findings
+
+
+def check_backlog(target: float, *, is_async: bool) -> list[Finding]:
+    """Check a policy that follows the queue of an asynchronous endpoint."""
+    findings = []
+    if not is_async:
+        findings.append(
+            Finding(
+                rule="LMI088",
+                message="the backlog scales nothing on a real-time endpoint",
+                why="only asynchronous endpoints have a queue, so the policy never acts",
+                fix="use scale_on_concurrency(...), or give async_inference= to the endpoint",
+                where="async_inference",
+                source="https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-monitor.html",
+            )
+        )
+    if isinstance(target, (int, float)) and not is_token(target) and target <= 0:
+        findings.append(
+            Finding(
+                rule="LMI083",
+                message=f"target_per_instance is {target}",
+                why="a target must be above zero",
+                fix="give the number of requests that may wait for each instance",
+                where="target_per_instance",
+            )
+        )
+    return findings
+
+
+def check_schedule(min_capacity: int | None, max_capacity: int | None) -> list[Finding]:
+    """Check that a scheduled action changes something."""
+    if min_capacity is not None or max_capacity is not None:
+        return []
+    return [
+        Finding(
+            rule="LMI083",
+            message="a scheduled action changes neither limit",
+            why="Application Auto Scaling refuses it",
+            fix="give min_capacity, max_capacity or both",
+            where="min_capacity",
+        )
+    ]
