@@ -118,6 +118,9 @@ _KINDS: Final[Mapping[str, _Kind]] = MappingProxyType(
             "give a key: kms.Key(...), or kms.Key.from_key_arn(stack, id, arn)"
         ),
         "topic": _Kind("give a topic: sns.Topic(...), or sns.Topic.from_topic_arn(stack, id, arn)"),
+        "paging_topic": _Kind(
+            "give a topic: sns.Topic(...), or sns.Topic.from_topic_arn(stack, id, arn)"
+        ),
         "min_capacity": _COUNT,
         "max_capacity": _COUNT,
         "target": _NUMBER,

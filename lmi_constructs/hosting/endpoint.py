@@ -11,8 +11,9 @@ from lmi_constructs.hosting._alternatives import check_alternatives
 from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._names import check_name
 from lmi_constructs.hosting._report import report
-from lmi_constructs.hosting.endpoint_base import EndpointBase, ImportedEndpoint
+from lmi_constructs.hosting.endpoint_base import ImportedEndpoint
 from lmi_constructs.hosting.endpoint_config import LmiEndpointConfig
+from lmi_constructs.hosting.endpoint_operations import EndpointOperations
 from lmi_constructs.hosting.model import LmiModel
 from lmi_constructs.hosting.variant import LmiVariant
 
@@ -23,11 +24,9 @@ if TYPE_CHECKING:
     from aws_cdk import aws_ec2 as ec2
     from aws_cdk import aws_iam as iam
     from aws_cdk import aws_kms as kms
-    from aws_cdk import aws_sns as sns
     from constructs import Construct
 
     from lmi_constructs.container import LmiContainer, LmiSettings
-    from lmi_constructs.hosting._resolved_variant import ResolvedVariant
     from lmi_constructs.hosting.container_image import ContainerImage
     from lmi_constructs.hosting.endpoint_features import (
         AsyncInference,
@@ -35,19 +34,16 @@ if TYPE_CHECKING:
         EndpointMetrics,
     )
     from lmi_constructs.hosting.model_data import ModelData
-    from lmi_constructs.hosting.scaling import ScalableInstanceCount
-    from lmi_constructs.hosting.smoke_test import LmiSmokeTest, SmokeCheck
     from lmi_constructs.hosting.variant import (
         CapacityReservation,
         CoreDump,
         InstancePool,
         Routing,
     )
-    from lmi_constructs.monitoring.alarms import EndpointAlarms
     from lmi_constructs.planner import Plan
 
 
-class LmiEndpoint(EndpointBase):
+class LmiEndpoint(EndpointOperations):
     """A SageMaker endpoint that serves a model in an LMI container.
 
     Give either the keywords of one model on one instance type, or an `endpoint_config` of your own.
@@ -290,139 +286,6 @@ class LmiEndpoint(EndpointBase):
     def plan(self) -> Plan | None:
         """The memory plan, `None` if model or instance type are not known."""
         return self.endpoint_config.variants[0].plan
-
-    def auto_scale_instance_count(
-        self, *, min_capacity: int = 1, max_capacity: int, variant_name: str | None = None
-    ) -> ScalableInstanceCount:
-        """Let the number of instances follow the load, by the policies added to what is returned.
-
-        From then on an update of the endpoint keeps the number of instances that scaling chose:
-        without that, each deployment would throw it back to `initial_instance_count`.
-
-        Args:
-            min_capacity: Fewest instances, at least 1: a variant with a model cannot serve from
-                zero. An asynchronous endpoint may go to 0, with `scale_on_backlog`.
-            max_capacity: Most instances.
-            variant_name: The variant. Default: the only one.
-
-        Raises:
-            LmiError: If the limits cannot be (LMI083).
-        """
-        from lmi_constructs.hosting.scaling import ScalableInstanceCount
-
-        report(self, check_keywords({"min_capacity": min_capacity, "max_capacity": max_capacity}))
-        variant = self.endpoint_config.variant(variant_name)
-        return ScalableInstanceCount(
-            self,
-            self._id_of("Scaling", variant),
-            endpoint=self,
-            variant=variant,
-            min_capacity=min_capacity,
-            max_capacity=max_capacity,
-        )
-
-    def add_alarms(
-        self,
-        *,
-        topic: sns.ITopic | None = None,
-        p99_latency: cdk.Duration | None = None,
-        p99_first_chunk_latency: cdk.Duration | None = None,
-        error_rate: float | None = 0.01,
-        client_error_rate: float | None = None,
-        concurrent_requests: float | None = None,
-        disk_utilization: float | None = 85,
-        memory_utilization: float | None = 90,
-        gpu_memory_utilization: float | None = None,
-        variant_name: str | None = None,
-    ) -> EndpointAlarms:
-        """Add the alarms that an LLM endpoint needs; `None` leaves one out.
-
-        Args:
-            topic: Topic that hears of each alarm.
-            p99_latency: Longest whole answer for 99 of 100 requests. Default: no alarm, as it
-                depends on how much is generated.
-            p99_first_chunk_latency: Longest time to the first part of a streamed answer.
-            error_rate: Share of requests that may fail in the container, 0 to 1.
-            client_error_rate: Share of requests that the container may refuse, 0 to 1.
-            concurrent_requests: Requests worked on or waiting. Give the engine's concurrency to
-                hear when requests queue.
-            disk_utilization: Percent of the disk.
-            memory_utilization: Percent of the host's memory.
-            gpu_memory_utilization: Percent of the memory of one GPU; multiplied by the number of
-                GPUs, as CloudWatch adds them up. The engine reserves its share at start, so this
-                says little about load.
-            variant_name: The variant. Default: the only one.
-
-        Raises:
-            LmiError: If an alarm could never say anything (LMI088), or needs the number of GPUs and
-                it is not known (LMI087).
-        """
-        from lmi_constructs.monitoring.alarms import EndpointAlarms, seconds
-
-        shares = {
-            "error_rate": error_rate,
-            "client_error_rate": client_error_rate,
-            "concurrent_requests": concurrent_requests,
-            "disk_utilization": disk_utilization,
-            "memory_utilization": memory_utilization,
-            "gpu_memory_utilization": gpu_memory_utilization,
-        }
-        latencies = {
-            "p99_latency": p99_latency,
-            "p99_first_chunk_latency": p99_first_chunk_latency,
-        }
-        report(self, check_keywords({"topic": topic, **shares, **latencies}))
-        resolved = self.endpoint_config.variant(variant_name)
-        instance = resolved.instance
-        return EndpointAlarms(
-            self,
-            self._id_of("Alarms", resolved),
-            endpoint_name=self.endpoint_name,
-            variant_name=resolved.variant.variant_name,
-            accelerator_count=instance.accelerator_count if instance else None,
-            is_async=self.endpoint_config.is_async,
-            topic=topic,
-            thresholds={
-                **shares,
-                **{name: seconds(duration) for name, duration in latencies.items()},
-            },
-        )
-
-    def add_smoke_test(
-        self,
-        *,
-        adapters: Sequence[str] = (),
-        skip: Sequence[SmokeCheck] = (),
-        max_tokens: int = 32,
-        timeout: cdk.Duration | None = None,
-    ) -> LmiSmokeTest:
-        """Let a deployment fail, and be taken back, if the model does not answer at its end.
-
-        Args:
-            adapters: Names of LoRA adapters that must answer; an unknown one must be refused.
-            skip: Checks to leave out; a base model without a chat template has no chat.
-            max_tokens: Most tokens of an answer.
-            timeout: How long all checks together may take. Default: 15 minutes.
-
-        Raises:
-            LmiError: If the test could not pass (LMI012).
-        """
-        from lmi_constructs.hosting.smoke_test import LmiSmokeTest
-
-        return LmiSmokeTest(
-            self,
-            "SmokeTest",
-            endpoint=self,
-            adapters=adapters,
-            skip=skip,
-            max_tokens=max_tokens,
-            timeout=timeout,
-        )
-
-    def _id_of(self, name: str, variant: ResolvedVariant) -> str:
-        """Return the id of a variant's construct: by place, as a name is the user's."""
-        place = self.endpoint_config.variants.index(variant)
-        return name if place == 0 else f"{name}{place + 1}"
 
     def _variant_name(self, variant_name: str | None) -> str:
         return self.endpoint_config.variant(variant_name).variant.variant_name

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from aws_cdk import aws_cloudwatch as cloudwatch
 
     from lmi_constructs.hosting._resolved_variant import ResolvedVariant
-    from lmi_constructs.hosting.endpoint import LmiEndpoint
+    from lmi_constructs.hosting.endpoint_operations import EndpointOperations
 
 _SHORTEST_COOLDOWN_SECONDS = 300
 """What Application Auto Scaling does by default."""
@@ -56,7 +56,7 @@ class ScalableInstanceCount(Construct):
         scope: Construct,
         id: str,
         *,
-        endpoint: LmiEndpoint,
+        endpoint: EndpointOperations,
         variant: ResolvedVariant,
         min_capacity: int,
         max_capacity: int,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from aws_cdk import aws_lambda as lambda_
     from aws_cdk import aws_logs as logs
 
-    from lmi_constructs.hosting.endpoint import LmiEndpoint
+    from lmi_constructs.hosting.endpoint_operations import EndpointOperations
 
 SmokeCheck = Literal[
     "readiness",
@@ -66,7 +66,7 @@ class LmiSmokeTest(Construct):
         scope: Construct,
         id: str,
         *,
-        endpoint: LmiEndpoint,
+        endpoint: EndpointOperations,
         adapters: Sequence[str] = (),
         skip: Sequence[SmokeCheck] = (),
         max_tokens: int = 32,

@@ -155,6 +155,7 @@ class EndpointAlarms(Construct):
         disk_utilization: Disk space.
         memory_utilization: Host memory.
         gpu_memory_utilization: Memory of the GPUs.
+        composite: All of them as one, which pages.
     """
 
     error_rate: cloudwatch.Alarm | None
@@ -176,12 +177,14 @@ class EndpointAlarms(Construct):
         accelerator_count: int | None,
         is_async: bool,
         topic: sns.ITopic | None,
+        paging_topic: sns.ITopic | None,
         thresholds: Mapping[str, float | None],
     ) -> None:
         """Create the alarms that have a threshold; see `LmiEndpoint.add_alarms`."""
         super().__init__(scope, id)
         wanted = [kind for kind in ALARM_KINDS if thresholds.get(kind.name) is not None]
         raise_errors(_check(wanted, thresholds, accelerator_count, is_async))
+        self.composite: cloudwatch.CompositeAlarm | None = None
         for kind in ALARM_KINDS:
             setattr(self, kind.name, None)
         for kind in wanted:
@@ -206,12 +209,26 @@ class EndpointAlarms(Construct):
             setattr(self, kind.name, alarm)
         if topic is not None:
             self._notify(topic)
+        if paging_topic is not None and wanted:
+            self._page(paging_topic)
 
     @property
     def all(self) -> tuple[cloudwatch.Alarm, ...]:
         """All alarms that were made."""
         made = (getattr(self, kind.name) for kind in ALARM_KINDS)
         return tuple(alarm for alarm in made if alarm is not None)
+
+    def _page(self, topic: sns.ITopic) -> None:
+        from aws_cdk import aws_cloudwatch_actions as actions
+
+        self.composite = cloudwatch.CompositeAlarm(
+            self,
+            "Incident",
+            alarm_rule=cloudwatch.AlarmRule.any_of(*self.all),
+            alarm_description="At least one alarm of the endpoint is on: look at which, its own"
+            " description says what to do.",
+        )
+        self.composite.add_alarm_action(actions.SnsAction(topic))
 
     def _notify(self, topic: sns.ITopic) -> None:
         from aws_cdk import aws_cloudwatch_actions as actions
