@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         LmiVariant,
         ManagedInstanceScaling,
         ModelData,
+        Rollout,
         Routing,
         S3Location,
     )
@@ -49,6 +50,7 @@ __all__ = [
     "LmiVariant",
     "ManagedInstanceScaling",
     "ModelData",
+    "Rollout",
     "Routing",
     "S3Location",
     "__version__",

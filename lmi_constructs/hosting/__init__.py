@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     )
     from lmi_constructs.hosting.model import LmiModel
     from lmi_constructs.hosting.model_data import ModelData
+    from lmi_constructs.hosting.rollout import Rollout
     from lmi_constructs.hosting.s3_location import S3Location
     from lmi_constructs.hosting.scaling import ScalableInstanceCount
     from lmi_constructs.hosting.smoke_test import LmiSmokeTest
@@ -44,6 +45,7 @@ __all__ = [
     "LmiVariant",
     "ManagedInstanceScaling",
     "ModelData",
+    "Rollout",
     "Routing",
     "S3Location",
     "ScalableInstanceCount",
@@ -67,6 +69,7 @@ __getattr__, __dir__ = lazy(
         "LmiVariant": "lmi_constructs.hosting.variant",
         "ManagedInstanceScaling": "lmi_constructs.hosting.variant",
         "ModelData": "lmi_constructs.hosting.model_data",
+        "Rollout": "lmi_constructs.hosting.rollout",
         "Routing": "lmi_constructs.hosting.variant",
         "S3Location": "lmi_constructs.hosting.s3_location",
         "ScalableInstanceCount": "lmi_constructs.hosting.scaling",

@@ -16,6 +16,7 @@ from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.hosting.container_image import ContainerImage
 from lmi_constructs.hosting.endpoint_features import AsyncInference, DataCapture, EndpointMetrics
 from lmi_constructs.hosting.model_data import ModelData
+from lmi_constructs.hosting.rollout import Rollout
 from lmi_constructs.hosting.variant import (
     CapacityReservation,
     CoreDump,
@@ -140,8 +141,8 @@ _KINDS: Final[Mapping[str, _Kind]] = MappingProxyType(
         "metrics": _Kind("use EndpointMetrics(...)", (EndpointMetrics,)),
         "endpoint_config": _Kind("use LmiEndpointConfig(...)"),
         "deployment": _Kind(
-            "use sagemaker.CfnEndpoint.DeploymentConfigProperty(...)",
-            (sagemaker.CfnEndpoint.DeploymentConfigProperty,),
+            "use Rollout.canary(...) and its like, or CfnEndpoint.DeploymentConfigProperty(...)",
+            (Rollout, sagemaker.CfnEndpoint.DeploymentConfigProperty),
         ),
         "model": _Kind("use LmiModel(...)"),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import aws_cdk as cdk
 from aws_cdk import aws_sagemaker as sagemaker
 
 from lmi_constructs.checks.plugin import attach_to
@@ -15,18 +16,19 @@ from lmi_constructs.hosting.endpoint_base import ImportedEndpoint
 from lmi_constructs.hosting.endpoint_config import LmiEndpointConfig
 from lmi_constructs.hosting.endpoint_operations import EndpointOperations
 from lmi_constructs.hosting.model import LmiModel
+from lmi_constructs.hosting.rollout import Rollout
 from lmi_constructs.hosting.variant import LmiVariant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import aws_cdk as cdk
     from aws_cdk import aws_ec2 as ec2
     from aws_cdk import aws_iam as iam
     from aws_cdk import aws_kms as kms
     from constructs import Construct
 
     from lmi_constructs.container import LmiContainer, LmiSettings
+    from lmi_constructs.findings import Finding
     from lmi_constructs.hosting.container_image import ContainerImage
     from lmi_constructs.hosting.endpoint_features import (
         AsyncInference,
@@ -58,6 +60,7 @@ class LmiEndpoint(EndpointOperations):
         container: Release of the image, `None` if nothing is known of it.
         settings: Settings of server and engine.
         environment: The whole environment of the container.
+        rollout: How updates move, if it was given as a `Rollout`.
         plan: The memory plan, `None` if model or instance type are not known.
 
     Example:
@@ -104,7 +107,7 @@ class LmiEndpoint(EndpointOperations):
         metrics: EndpointMetrics | None = None,
         endpoint_config: LmiEndpointConfig | None = None,
         endpoint_name: str | None = None,
-        deployment: sagemaker.CfnEndpoint.DeploymentConfigProperty | None = None,
+        deployment: Rollout | sagemaker.CfnEndpoint.DeploymentConfigProperty | None = None,
         retain_deployment: bool | None = None,
     ) -> None:
         """Create an endpoint.
@@ -141,8 +144,10 @@ class LmiEndpoint(EndpointOperations):
             endpoint_config: A configuration of your own, instead of all of the above.
             endpoint_name: Name of the endpoint. Default: generated, so that the stack can be
                 deployed twice.
-            deployment: How updates move to a new configuration (blue/green or rolling), as the L1
-                property. Default: SageMaker's, blue/green all at once.
+            deployment: How updates move to a new configuration: a `Rollout`, or the L1 property. With
+                a `Rollout` the endpoint's name is known at synth, so that alarms can take an update
+                back (`roll_back_on`); adding one to an endpoint that has a generated name replaces
+                the endpoint. Default: SageMaker's, blue/green all at once.
             retain_deployment: Whether an update keeps the `deployment` of the last one.
 
         Raises:
@@ -230,17 +235,28 @@ class LmiEndpoint(EndpointOperations):
             )
         assert endpoint_config is not None  # noqa: S101 - _check has made sure of it
         self.endpoint_config = endpoint_config
-        if deployment is not None and deployment.auto_rollback_configuration is not None:
+        self.rollout = deployment if isinstance(deployment, Rollout) else None
+        if self.rollout is not None:
+            endpoint_name = endpoint_name or self._name_known_at_synth()
+            report(self, self._check_rollout(self.rollout))
+        elif (
+            isinstance(deployment, sagemaker.CfnEndpoint.DeploymentConfigProperty)
+            and deployment.auto_rollback_configuration is not None
+        ):
             endpoint_config.grant_watching_alarms()
         self.resource = sagemaker.CfnEndpoint(
             self,
             "Resource",
             endpoint_config_name=endpoint_config.endpoint_config_name,
             endpoint_name=endpoint_name,
-            deployment_config=deployment,
+            deployment_config=deployment.render()
+            if isinstance(deployment, Rollout)
+            else deployment,
             retain_deployment_config=retain_deployment,
         )
         self._endpoint_name: str = self.resource.attr_endpoint_name
+        if self.rollout is not None and endpoint_name is not None:
+            self._name_of_metrics = endpoint_name
 
     @staticmethod
     def from_endpoint_name(scope: Construct, id: str, endpoint_name: str) -> ImportedEndpoint:
@@ -286,6 +302,15 @@ class LmiEndpoint(EndpointOperations):
     def plan(self) -> Plan | None:
         """The memory plan, `None` if model or instance type are not known."""
         return self.endpoint_config.variants[0].plan
+
+    def _name_known_at_synth(self) -> str:
+        """Return a name from the construct's path: unique in the account and region."""
+        return cdk.Names.unique_resource_name(self, max_length=63, separator="-")
+
+    def _check_rollout(self, rollout: Rollout) -> list[Finding]:
+        variants = self.endpoint_config.variants
+        counts = [variant.variant.initial_instance_count for variant in variants]
+        return rollout.check(min(counts), len(variants))
 
     def _variant_name(self, variant_name: str | None) -> str:
         return self.endpoint_config.variant(variant_name).variant.variant_name

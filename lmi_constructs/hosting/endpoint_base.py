@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 class EndpointBase(Construct):
     """An endpoint, whoever made it."""
 
+    _name_of_metrics: str | None = None
+    """The name as a literal, where metrics must not make alarms depend on the endpoint."""
+
     @property
     def endpoint_name(self) -> str:
         """Name of the endpoint."""
@@ -87,7 +90,7 @@ class EndpointBase(Construct):
         """
         return endpoint_metric(
             name,
-            endpoint_name=self.endpoint_name,
+            endpoint_name=self._name_of_metrics or self.endpoint_name,
             variant_name=self._variant_name(variant_name),
             statistic=statistic,
             period=period,

@@ -8,16 +8,19 @@ from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._planning import engine_concurrency
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting.endpoint_base import EndpointBase
+from lmi_constructs.hosting.rollout import check_rollback
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import aws_cdk as cdk
+    from aws_cdk import aws_cloudwatch as cloudwatch
     from aws_cdk import aws_sagemaker as sagemaker
     from aws_cdk import aws_sns as sns
 
     from lmi_constructs.hosting._resolved_variant import ResolvedVariant
     from lmi_constructs.hosting.endpoint_config import LmiEndpointConfig
+    from lmi_constructs.hosting.rollout import Rollout
     from lmi_constructs.hosting.scaling import ScalableInstanceCount
     from lmi_constructs.hosting.smoke_test import LmiSmokeTest, SmokeCheck
     from lmi_constructs.monitoring.alarms import EndpointAlarms
@@ -30,10 +33,12 @@ class EndpointOperations(EndpointBase):
     Attributes:
         resource: The L1 construct.
         endpoint_config: Its configuration.
+        rollout: How updates move, if it was given as a `Rollout`.
     """
 
     resource: sagemaker.CfnEndpoint
     endpoint_config: LmiEndpointConfig
+    rollout: Rollout | None
 
     def auto_scale_instance_count(
         self, *, min_capacity: int = 1, max_capacity: int, variant_name: str | None = None
@@ -127,7 +132,7 @@ class EndpointOperations(EndpointBase):
         return EndpointAlarms(
             self,
             self._id_of("Alarms", resolved),
-            endpoint_name=self.endpoint_name,
+            endpoint_name=self._name_of_metrics or self.endpoint_name,
             variant_name=resolved.variant.variant_name,
             accelerator_count=instance.accelerator_count if instance else None,
             is_async=self.endpoint_config.is_async,
@@ -138,6 +143,30 @@ class EndpointOperations(EndpointBase):
                 **{name: seconds(duration) for name, duration in latencies.items()},
             },
         )
+
+    def roll_back_on(self, alarms: EndpointAlarms | Sequence[cloudwatch.IAlarm]) -> None:
+        """Let alarms take an update back while it is rolled out.
+
+        The endpoint is created after the alarms, which therefore must not be made from its name as
+        a reference: those of `add_alarms` and `metric` are not, when the endpoint has a `Rollout`.
+        Of `add_alarms`, those on errors of the container and on latencies are taken; refused
+        requests, disk and memory say little about a new version.
+
+        Args:
+            alarms: What `add_alarms` returned, or alarms of your own: 1 to 10.
+
+        Raises:
+            LmiError: If the endpoint has no `Rollout`, or there are no alarms or too many (LMI073).
+        """
+        from lmi_constructs.monitoring.alarms import EndpointAlarms
+
+        chosen = alarms.of_updates if isinstance(alarms, EndpointAlarms) else tuple(alarms)
+        report(self, check_rollback(self.rollout, len(chosen)))
+        assert self.rollout is not None  # noqa: S101 - checked above
+        names = [alarm.alarm_name for alarm in chosen]
+        self.resource.deployment_config = self.rollout.render(names)
+        self.resource.node.add_dependency(*chosen)
+        self.endpoint_config.grant_watching_alarms()
 
     def add_dashboard(self, *, variant_name: str | None = None) -> EndpointDashboard:
         """Add a CloudWatch dashboard: traffic, latencies, errors, open requests, GPUs, host.
@@ -151,7 +180,7 @@ class EndpointOperations(EndpointBase):
         return EndpointDashboard(
             self,
             self._id_of("Dashboard", resolved),
-            endpoint_name=self.endpoint_name,
+            endpoint_name=self._name_of_metrics or self.endpoint_name,
             variant_name=resolved.variant.variant_name,
             accelerator_count=resolved.instance.accelerator_count if resolved.instance else None,
             concurrency=engine_concurrency(resolved.verdict),

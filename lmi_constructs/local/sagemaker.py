@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from moto.applicationautoscaling.models import applicationautoscaling_backends
+from moto.cloudwatch.models import cloudwatch_backends
 from moto.core.utils import utcnow
 from moto.sagemaker import urls as moto_urls
 from moto.sagemaker.exceptions import AWSValidationException
@@ -116,6 +117,12 @@ class LocalSageMakerBackend(SageMakerModelBackend):
         endpoint = self.get(ENDPOINT, given["EndpointName"])
         config = self.get(ENDPOINT_CONFIG, given["EndpointConfigName"])
         self._refuse(rules.update_faults(endpoint, config.given, given))
+        sounding = self._alarms_on(given.get("DeploymentConfig", {}))
+        if sounding and config.name != endpoint.given["EndpointConfigName"]:
+            # SageMaker takes the call, and goes back during the update.
+            endpoint.state["LastRollback"] = f"rolled back: in alarm: {', '.join(sounding)}"
+            return endpoint
+        endpoint.state.pop("LastRollback", None)
         kept = _retained_properties(given)
         before = {item["VariantName"]: item for item in endpoint.state["ProductionVariants"]}
         variants = self.running_variants(config.given)
@@ -128,6 +135,13 @@ class LocalSageMakerBackend(SageMakerModelBackend):
             endpoint.state["LastDeploymentConfig"] = given["DeploymentConfig"]
         endpoint.last_modified_time = utcnow()
         return endpoint
+
+    def _alarms_on(self, deployment: dict[str, Any]) -> list[str]:
+        """Return the alarms of an update that sound, which takes it back."""
+        rollback = deployment.get("AutoRollbackConfiguration", {})
+        alarms = cloudwatch_backends[self.account_id][self.region_name].alarms
+        names = [item["AlarmName"] for item in rollback.get("Alarms", ())]
+        return [name for name in names if name in alarms and alarms[name].state_value == "ALARM"]
 
     def scale_endpoint(self, endpoint_name: str, wanted: list[dict[str, Any]]) -> Record:
         """Set counts and weights of variants, as UpdateEndpointWeightsAndCapacities does.

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from moto.sagemaker.models import sagemaker_backends
+
+from lmi_constructs.local.records import ENDPOINT
 from lmi_constructs.local.resources import ApiResource, Properties, ResourceFailure, text_of
 
 
@@ -84,6 +87,30 @@ class Endpoint(HostingResource):
     attributes = {"EndpointName": "EndpointName", "EndpointArn": "EndpointArn"}  # noqa: RUF012
     create_only = frozenset({"EndpointName"})
     template_only = frozenset({"RetainAllVariantProperties", "ExcludeRetainedVariantProperties"})
+
+    @classmethod
+    def update_from_cloudformation_json(
+        cls,
+        original_resource: Any,
+        new_resource_name: str,
+        cloudformation_json: dict[str, Any],
+        account_id: str,
+        region_name: str,
+    ) -> ApiResource:
+        """Update the endpoint, and see whether the update stayed.
+
+        Raises:
+            ResourceFailure: If the API refuses it, or an alarm has taken it back.
+        """
+        updated = super().update_from_cloudformation_json(
+            original_resource, new_resource_name, cloudformation_json, account_id, region_name
+        )
+        backend: Any = sagemaker_backends[account_id][region_name]
+        endpoint = backend.get(ENDPOINT, original_resource.request["EndpointName"])
+        reason = endpoint.state.get("LastRollback")
+        if reason:
+            raise ResourceFailure(f"The update of endpoint {endpoint.name} was {reason}")
+        return updated
 
     @classmethod
     def update_request(cls, properties: Properties) -> Properties:

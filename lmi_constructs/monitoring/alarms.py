@@ -218,6 +218,12 @@ class EndpointAlarms(Construct):
         made = (getattr(self, kind.name) for kind in ALARM_KINDS)
         return tuple(alarm for alarm in made if alarm is not None)
 
+    @property
+    def of_updates(self) -> tuple[cloudwatch.Alarm, ...]:
+        """Those that tell whether a new version is worse: errors of the container, latencies."""
+        told = (self.error_rate, self.p99_latency, self.p99_first_chunk_latency)
+        return tuple(alarm for alarm in told if alarm is not None)
+
     def _page(self, topic: sns.ITopic) -> None:
         from aws_cdk import aws_cloudwatch_actions as actions
 
