@@ -31,6 +31,7 @@ _COMMANDS: dict[str, _Command] = {
     "preflight": _Command(
         "lmi_constructs.cli.preflight", "Ask the account what endpoints in cdk.out need."
     ),
+    "stage": _Command("lmi_constructs.cli.stage", "Copy a model to S3 as an endpoint mounts it."),
     "report": _Command("lmi_constructs.cli.report", "Write a page about the endpoints in cdk.out."),
     "invoke": _Command("lmi_constructs.cli.invoke", "Send one request to an endpoint."),
     "stream": _Command("lmi_constructs.cli.stream", "Send one request and print the answer live."),

@@ -19,6 +19,7 @@ PACKAGES = (
     "lmi_constructs.hosting",
     "lmi_constructs.local",
     "lmi_constructs.monitoring",
+    "lmi_constructs.operations",
     "lmi_constructs.planner",
     "lmi_constructs.preflight",
     "lmi_constructs.presets",

@@ -1,0 +1,121 @@
+"""`lmi stage`: copy a model to the S3 prefix that an endpoint mounts."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from lmi_constructs.cli._endpoint_call import readable_errors, region_option
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from lmi_constructs.operations import StagingReport
+
+
+@click.command()
+@click.argument("source")
+@click.argument("destination", metavar="S3://BUCKET/PREFIX/")
+@click.option("--adapter", "adapters", multiple=True, metavar="NAME=FOLDER", help="A LoRA adapter.")
+@click.option("--serving-properties", metavar="FILE", help="File for serving.properties.")
+@click.option("--kms-key", metavar="KEY", help="Id, ARN or alias of the key to encrypt with.")
+@click.option("--dry-run", is_flag=True, help="Say only what would be copied.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output."
+)
+@region_option
+def stage(
+    source: str,
+    destination: str,
+    adapters: tuple[str, ...],
+    serving_properties: str | None,
+    kms_key: str | None,
+    dry_run: bool,
+    form: str,
+    region: str | None,
+) -> None:
+    """Copy the model in SOURCE to an S3 prefix, uncompressed, as an endpoint mounts it.
+
+    SOURCE is a folder, or a hub id such as Qwen/Qwen3-8B or Qwen/Qwen3-8B@REVISION. Only one format
+    of weights is taken; what is there already is not uploaded again. The exit status is 0 if the
+    model at the destination is complete, 1 if not.
+    """
+    folders = dict(_pair(given) for given in adapters)
+    with readable_errors(), _progress(form == "text" and not dry_run) as (start, advance):
+        from lmi_constructs.operations import stage as run
+
+        report = run(
+            source,
+            destination,
+            adapters=folders,
+            serving_properties=serving_properties,
+            kms_key=kms_key,
+            dry_run=dry_run,
+            region=region,
+            on_start=start,
+            on_progress=advance,
+        )
+    if form == "json":
+        click.echo(json.dumps(asdict(report), indent=2, ensure_ascii=False))
+    else:
+        _print(report)
+    sys.exit(0 if report.is_complete or report.dry_run else 1)
+
+
+def _pair(given: str) -> tuple[str, str]:
+    name, equals, folder = given.partition("=")
+    if not (equals and name and folder):
+        raise click.BadParameter(f"{given!r} is not NAME=FOLDER", param_hint="--adapter")
+    return name, folder
+
+
+@contextmanager
+def _progress(
+    shown: bool,
+) -> Iterator[tuple[Callable[[int], None], Callable[[int], None]]]:
+    """Show a bar on standard error, if that is a terminal."""
+    if not shown or not sys.stderr.isatty():
+        yield (lambda size: None), (lambda size: None)
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+
+    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("upload", total=None)
+        yield (
+            lambda size: progress.update(task, total=size),
+            lambda size: progress.advance(task, size),
+        )
+
+
+def _print(report: StagingReport) -> None:
+    uploaded = "would be uploaded" if report.dry_run else "uploaded"
+    click.echo(report.destination + (f"  (revision {report.revision})" if report.revision else ""))
+    click.echo(f"  {_files(report.uploaded)} {uploaded} ({report.bytes_uploaded / 1e9:.2f} GB)")
+    click.echo(f"  {_files(report.kept)} there already")
+    if report.dry_run:
+        for name in report.uploaded:
+            click.echo(f"    + {name}")
+    for name, reason in report.left_out.items():
+        click.echo(f"    - {name}: {reason}")
+    for finding in report.findings:
+        click.echo(f"  {finding.severity} {finding.rule} {finding.message}")
+        click.echo(f"      fix {finding.fix}")
+    if report.is_complete:
+        click.echo("  complete")
+
+
+def _files(names: Sequence[str]) -> str:
+    return f"{len(names)} file" if len(names) == 1 else f"{len(names)} files"

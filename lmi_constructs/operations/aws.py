@@ -1,0 +1,93 @@
+"""Asking AWS: what it does not answer is an error that says whether that means `no` or `unknown`."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from botocore import exceptions as botocore_errors
+
+from lmi_constructs.runtime.errors import LmiRuntimeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_NOT_THERE: Final = ("NoSuch", "NotFound", "404")
+_NOT_ALLOWED: Final = ("AccessDenied", "Unauthorized", "NotAuthorized", "Forbidden", "403")
+_SIGN_IN: Final = (
+    "ExpiredToken",
+    "InvalidClientToken",
+    "InvalidAccessKeyId",
+    "UnrecognizedClient",
+    "SignatureDoesNotMatch",
+    "OptInRequired",
+    "AuthFailure",
+)
+_TOO_OFTEN: Final = ("Throttl", "TooManyRequests", "RequestLimit", "SlowDown", "Unavailable", "503")
+_SIGN_IN_ADVICE: Final = "sign in to AWS: aws sso login, aws configure, or AWS_PROFILE"
+_LOCAL: Final = (
+    (
+        (
+            botocore_errors.NoCredentialsError,
+            botocore_errors.PartialCredentialsError,
+            botocore_errors.TokenRetrievalError,
+            botocore_errors.SSOError,
+            botocore_errors.CredentialRetrievalError,
+        ),
+        _SIGN_IN_ADVICE,
+    ),
+    ((botocore_errors.NoRegionError,), "give --region, or set AWS_REGION"),
+    ((botocore_errors.ProfileNotFound,), "correct AWS_PROFILE, or unset it"),
+    ((botocore_errors.InvalidRegionError,), "write the region as eu-west-1"),
+)
+_NETWORK_ADVICE: Final = "check the network, proxies and AWS_ENDPOINT_URL"
+
+
+class AwsError(LmiRuntimeError):
+    """AWS did not do what it was asked."""
+
+
+class NotThereError(AwsError):
+    """What was asked for does not exist: an answer, unlike other errors."""
+
+
+class NoAnswerError(AwsError):
+    """Nobody can tell: no credentials, no permission, no network, or too many questions."""
+
+
+@contextmanager
+def asking(what: str, action: str) -> Iterator[None]:
+    """Raise what botocore raises as an error that says what to do.
+
+    Args:
+        what: What is asked for, such as `bucket my-models`.
+        action: IAM action that it takes, such as `s3:ListBucket`.
+
+    Raises:
+        NotThereError: If it does not exist.
+        NoAnswerError: If it cannot be told whether it does.
+        AwsError: If the question was refused for another reason.
+    """
+    try:
+        yield
+    except botocore_errors.ClientError as error:
+        raise _answered(what, action, error.response) from error
+    except botocore_errors.BotoCoreError as error:
+        advice = next((words for kinds, words in _LOCAL if isinstance(error, kinds)), None)
+        raise NoAnswerError(f"{what}: {error}", advice or _NETWORK_ADVICE) from error
+
+
+def _answered(what: str, action: str, response: Any) -> AwsError:
+    code = str(response.get("Error", {}).get("Code", ""))
+    words = response.get("Error", {}).get("Message") or code
+    if code.startswith(_NOT_THERE) or code.endswith(("NotFoundException", "NotFound")):
+        return NotThereError(f"{what} does not exist", "check the name, the region and the account")
+    if code.startswith(_NOT_ALLOWED):
+        return NoAnswerError(f"{what}: access was denied", f"allow {action} to who runs this")
+    if code.startswith(_SIGN_IN):
+        return NoAnswerError(f"{what}: {words}", _SIGN_IN_ADVICE)
+    if code.startswith(_TOO_OFTEN):
+        return NoAnswerError(f"{what}: AWS was asked too often", "run it again in a while")
+    if code in ("PermanentRedirect", "301", "AuthorizationHeaderMalformed"):
+        return NotThereError(f"{what} is in another region", "use a bucket of the same region")
+    return AwsError(f"{what}: {code}: {words}", "see the AWS documentation of this error")

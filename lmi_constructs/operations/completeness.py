@@ -1,0 +1,251 @@
+"""Whether the files of a model are complete, wherever they lie."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from lmi_constructs.findings import Finding, Severity
+from lmi_constructs.presets.layout import CONFIG, PROPERTIES, check_layout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+INDEX: Final = "model.safetensors.index.json"
+ADAPTER_CONFIG: Final = "adapter_config.json"
+LARGEST_JSON_BYTES: Final = 64 * 1024 * 1024
+"""A larger config or header is none: the header of safetensors may have 100 MB, and has kilobytes."""
+
+_INDEX_ENDS: Final = ".index.json"
+_TOKENIZERS: Final = (
+    "tokenizer.json",
+    "tokenizer.model",
+    "tekken.json",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+    "vocab.json",
+    "vocab.txt",
+    "tiktoken.model",
+    "qwen.tiktoken",
+    "tokenization_",
+)
+"""Files that hold a vocabulary, by the beginning of their names."""
+
+_WHY: Final = "the container reads the files as they are, and stops at what is missing or cut short"
+_FORMAT: Final = "https://github.com/huggingface/safetensors#format"
+
+
+class ModelFiles(Protocol):
+    """Files of a model, wherever they lie.
+
+    Attributes:
+        sizes: Size in bytes of every file, by its name relative to the model's root.
+    """
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """Size in bytes by name."""
+
+    def read(self, name: str, start: int = 0, length: int | None = None) -> bytes:
+        """Return a part of a file.
+
+        Raises:
+            LmiRuntimeError: If the place they lie in does not give it.
+        """
+
+
+def check_files(files: ModelFiles) -> tuple[Finding, ...]:
+    """Return what is wrong with the files of a model, errors first.
+
+    On top of the layout (see `presets.check_layout`): empty files, a missing tokenizer, shards that
+    the index names and that are not there, and files of weights that were cut short. The headers of
+    safetensors files are read, not their weights.
+
+    Args:
+        files: The files of the model.
+
+    Raises:
+        LmiRuntimeError: If the place they lie in does not give one of them.
+    """
+    sizes = files.sizes
+    if not sizes:
+        return (_wrong("there are no files", "copy the model there, for example with lmi stage"),)
+    properties = read_text(files, PROPERTIES) if PROPERTIES in sizes else None
+    found = list(check_layout(sizes, properties))
+    if any(one.message.startswith("no weights") for one in found) and _only_archives(sizes):
+        found = [one for one in found if "archive" in one.message]
+    found += _empty(sizes)
+    if CONFIG in sizes:
+        _, problem = read_json(files, CONFIG)
+        found += [problem] if problem else []
+        found += _tokenizer(sizes)
+    found += _shards(files)
+    unique = dict.fromkeys(found)
+    return tuple(sorted(unique, key=lambda finding: finding.severity))
+
+
+def read_text(files: ModelFiles, name: str) -> str:
+    """Return a small text file, whatever bytes it has."""
+    return files.read(name, 0, LARGEST_JSON_BYTES).decode("utf-8", "replace")
+
+
+def read_json(files: ModelFiles, name: str) -> tuple[dict[str, Any], Finding | None]:
+    """Return a JSON object, or nothing and what is wrong with it.
+
+    Raises:
+        LmiRuntimeError: If the place they lie in does not give it.
+    """
+    if files.sizes.get(name, 0) > LARGEST_JSON_BYTES:
+        return {}, _wrong(f"{name} is too large to be what its name says", "copy it again")
+    try:
+        content = json.loads(read_text(files, name))
+    except (ValueError, RecursionError) as error:
+        return {}, _wrong(
+            f"{name} is no JSON: {error}", "copy it again from the model's repository"
+        )
+    if not isinstance(content, dict):
+        return {}, _wrong(f"{name} holds no JSON object", "copy it again")
+    return content, None
+
+
+def is_index(name: str) -> bool:
+    """Tell whether a file says which weights are in which shard."""
+    return "/" not in name and name.endswith(_INDEX_ENDS)
+
+
+def _only_archives(sizes: Mapping[str, int]) -> bool:
+    return all(name.endswith((".tar.gz", ".tgz", ".tar", ".zip")) for name in sizes)
+
+
+def _empty(sizes: Mapping[str, int]) -> Iterator[Finding]:
+    needed = (".safetensors", ".bin", ".pt", ".pth", ".json", ".model")
+    for name, size in sizes.items():
+        if size == 0 and name.endswith(needed):
+            yield _wrong(f"{name} is empty", "copy it again: an upload or a download broke off")
+
+
+def _tokenizer(sizes: Mapping[str, int]) -> Iterator[Finding]:
+    if not any(name.startswith(_TOKENIZERS) for name in sizes if "/" not in name):
+        yield _wrong(
+            "there is no tokenizer beside config.json",
+            "copy tokenizer.json, or tokenizer.model, and tokenizer_config.json of the model",
+            severity="error" if not _names_tokenizer(sizes) else "warning",
+        )
+
+
+def _names_tokenizer(sizes: Mapping[str, int]) -> bool:
+    """Tell whether some file may be a tokenizer under a name that is not known here."""
+    return any("token" in name.lower() and not name.endswith("_config.json") for name in sizes)
+
+
+def _shards(files: ModelFiles) -> Iterator[Finding]:
+    sizes = files.sizes
+    indices = [name for name in sizes if is_index(name)]
+    for index in indices:
+        content, problem = read_json(files, index)
+        if problem:
+            yield problem
+            continue
+        weight_map = content.get("weight_map")
+        if not isinstance(weight_map, dict) or not weight_map:
+            yield _wrong(f"{index} names no weights", "copy it again")
+            continue
+        shards = sorted({str(shard) for shard in weight_map.values()})
+        used = index == INDEX or INDEX not in indices
+        yield from _missing(sizes, index, shards, used)
+        if used:
+            yield from _total(files, index, shards, content.get("metadata"))
+    yield from _incomplete_set(sizes, bool(indices))
+    yield from (
+        problem
+        for name in sizes
+        if name.endswith(".safetensors") and (problem := cut_short(files, name))
+    )
+
+
+def _missing(
+    sizes: Mapping[str, int], index: str, shards: list[str], used: bool
+) -> Iterator[Finding]:
+    lacking = [shard for shard in shards if shard not in sizes]
+    if lacking:
+        names = ", ".join(lacking[:3]) + (", ..." if len(lacking) > 3 else "")
+        yield _wrong(
+            f"{len(lacking)} of {len(shards)} shards that {index} names are missing: {names}",
+            "copy the missing files; lmi stage copies only those"
+            if used
+            else f"delete {index}, whose weights are not there",
+            severity="error" if used else "warning",
+        )
+
+
+def _incomplete_set(sizes: Mapping[str, int], has_index: bool) -> Iterator[Finding]:
+    shards = [name for name in sizes if "-of-" in name and name.endswith((".safetensors", ".bin"))]
+    if not has_index and any("/" not in name for name in shards):
+        yield _wrong(
+            f"{min(shards)} is one of several shards, and there is no {INDEX}",
+            f"copy {INDEX}: it says which weights are in which shard",
+        )
+
+
+def _total(files: ModelFiles, index: str, shards: list[str], metadata: object) -> Iterator[Finding]:
+    """Compare the sizes with the index; only files without readable headers depend on it."""
+    total = metadata.get("total_size") if isinstance(metadata, dict) else None
+    if isinstance(total, bool) or not isinstance(total, (int, float)):
+        return
+    there = [files.sizes[shard] for shard in shards if shard in files.sizes]
+    if len(there) < len(shards) or sum(there) >= total:
+        return
+    readable = all(shard.endswith(".safetensors") for shard in shards)
+    yield _wrong(
+        f"the weights have {sum(there)} bytes, and {index} says {int(total)}",
+        "copy the weights again"
+        if not readable
+        else "if the files are those of the model's repository, its index is wrong; copy it again",
+        severity="warning" if readable else "error",
+    )
+
+
+def cut_short(files: ModelFiles, name: str) -> Finding | None:
+    """Return that a safetensors file is not as long as its header says, if so.
+
+    Raises:
+        LmiRuntimeError: If the place they lie in does not give it.
+    """
+    size = files.sizes[name]
+    if size == 0:
+        return None
+    broken = _wrong(f"{name} has no header of safetensors", "copy it again", source=_FORMAT)
+    length = int.from_bytes(files.read(name, 0, 8), "little") if size > 8 else 0
+    if not 0 < length <= LARGEST_JSON_BYTES or length + 8 > size:
+        return broken
+    try:
+        header = json.loads(files.read(name, 8, length))
+        ends = [
+            int(tensor["data_offsets"][1])
+            for key, tensor in header.items()
+            if key != "__metadata__"
+        ]
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
+        return broken
+    expected = 8 + length + max(ends, default=0)
+    if size == expected:
+        return None
+    return _wrong(
+        f"{name} has {size} bytes, and its header says {expected}",
+        "copy it again: an upload or a download broke off",
+        source=_FORMAT,
+    )
+
+
+def _wrong(
+    message: str, fix: str, *, severity: Severity = "error", source: str | None = None
+) -> Finding:
+    return Finding(
+        rule="LMI028",
+        message=message,
+        why=_WHY,
+        fix=fix,
+        severity=severity,
+        where="model_data",
+        source=source,
+    )

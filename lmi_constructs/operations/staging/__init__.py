@@ -1,0 +1,1 @@
+"""Copying a model to the layout that SageMaker mounts."""

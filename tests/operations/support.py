@@ -1,0 +1,75 @@
+"""Small models as they lie on disk."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CONFIG: dict[str, Any] = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "hidden_size": 4096,
+    "intermediate_size": 14336,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "num_hidden_layers": 32,
+    "max_position_embeddings": 131072,
+    "vocab_size": 128256,
+    "tie_word_embeddings": False,
+    "torch_dtype": "bfloat16",
+}
+
+
+def safetensors(data: bytes = b"\1\2\3\4") -> bytes:
+    """A file with one tensor."""
+    tensor = {"dtype": "U8", "shape": [len(data)], "data_offsets": [0, len(data)]}
+    header = json.dumps({"__metadata__": {"format": "pt"}, "w": tensor}).encode()
+    return len(header).to_bytes(8, "little") + header + data
+
+
+def model_files(shards: int = 2) -> dict[str, bytes]:
+    """The files of a model in shards."""
+    names = [f"model-{n:05}-of-{shards:05}.safetensors" for n in range(1, shards + 1)]
+    index = {
+        "metadata": {"total_size": 4 * shards},
+        "weight_map": {f"layer.{n}": name for n, name in enumerate(names)},
+    }
+    return {
+        "config.json": json.dumps(CONFIG).encode(),
+        "tokenizer.json": b"{}",
+        "tokenizer_config.json": b"{}",
+        "model.safetensors.index.json": json.dumps(index).encode(),
+        **{name: safetensors() for name in names},
+    }
+
+
+def adapter_files(rank: int = 16, base: str = "meta-llama/Llama-3.1-8B") -> dict[str, bytes]:
+    """The files of a LoRA adapter."""
+    config = {"r": rank, "base_model_name_or_path": base, "peft_type": "LORA"}
+    return {
+        "adapter_config.json": json.dumps(config).encode(),
+        "adapter_model.safetensors": safetensors(),
+    }
+
+
+def write(folder: Path, files: dict[str, bytes]) -> Path:
+    """Write files into a folder."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return folder
+
+
+class Memory:
+    """Files of a model that lie nowhere."""
+
+    def __init__(self, files: dict[str, bytes]) -> None:
+        self.files = files
+        self.sizes = {name: len(content) for name, content in files.items()}
+
+    def read(self, name: str, start: int = 0, length: int | None = None) -> bytes:
+        return self.files[name][start : None if length is None else start + length]

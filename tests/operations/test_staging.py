@@ -1,0 +1,386 @@
+"""A model on its way to S3, on the local AWS."""
+
+from __future__ import annotations
+
+import json
+import sys
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import boto3
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ClientError
+from click.testing import CliRunner
+
+from lmi_constructs.cli.stage import stage as command
+from lmi_constructs.findings import LmiError
+from lmi_constructs.local import clients
+from lmi_constructs.operations import stage
+from lmi_constructs.operations.aws import AwsError, NoAnswerError, NotThereError
+from lmi_constructs.operations.staging import upload as uploading
+from lmi_constructs.operations.staging.selection import select
+from tests.operations.support import adapter_files, model_files, safetensors, write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from lmi_constructs.local import LocalAws
+
+TARGET = "s3://models/llama/"
+FIRST = "model-00001-of-00002.safetensors"
+
+
+def fresh(aws: LocalAws) -> Any:
+    """A client of one test, since tests hook into it."""
+    return boto3.client(
+        "s3",
+        endpoint_url=aws.endpoint_url,
+        region_name=aws.region,
+        aws_access_key_id=clients.ACCESS_KEY,
+        aws_secret_access_key=clients.SECRET_KEY,
+    )
+
+
+@pytest.fixture
+def s3(aws: LocalAws) -> Any:
+    client = fresh(aws)
+    client.create_bucket(Bucket="models")
+    return client
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write(tmp_path / "model", model_files())
+
+
+def keys(s3: Any, bucket: str = "models") -> set[str]:
+    pages = s3.get_paginator("list_objects_v2").paginate(Bucket=bucket)
+    return {item["Key"] for page in pages for item in page.get("Contents", ())}
+
+
+def spied(client: Any, operation: str) -> list[dict[str, Any]]:
+    """Every call of an operation from now on."""
+    calls: list[dict[str, Any]] = []
+    client.meta.events.register(
+        f"provide-client-params.s3.{operation}", lambda params, **_: calls.append(dict(params))
+    )
+    return calls
+
+
+def refusing(client: Any, code: str, operation: str, key: str = "") -> None:
+    """Let S3 refuse an operation on a key."""
+
+    def refuse(params: dict[str, Any], **_: Any) -> None:
+        if params.get("Key", "").endswith(key):
+            raise ClientError({"Error": {"Code": code, "Message": code}}, operation)
+
+    client.meta.events.register(f"provide-client-params.s3.{operation}", refuse)
+
+
+def test_copies_a_folder_and_a_second_run_uploads_nothing(s3: Any, folder: Path) -> None:
+    first = stage(folder, TARGET, client=s3)
+    assert keys(s3) == {f"llama/{name}" for name in model_files()}
+    assert (first.is_complete, len(first.uploaded), first.findings) == (True, 6, ())
+    calls = spied(s3, "PutObject")
+    second = stage(folder, TARGET, client=s3)
+    assert (calls, second.uploaded, len(second.kept)) == ([], (), 6)
+    assert second.is_complete
+
+
+def test_the_index_follows_the_weights_and_config_json_is_last(s3: Any, folder: Path) -> None:
+    write(folder / "adapters/legal", adapter_files())
+    calls = spied(s3, "PutObject")
+    stage(folder, TARGET, client=s3)
+    order = [call["Key"].removeprefix("llama/") for call in calls]
+    assert order[-1] == "config.json"
+    assert set(order[-3:-1]) == {
+        "model.safetensors.index.json",
+        "adapters/legal/adapter_config.json",
+    }
+
+
+def test_s3_is_given_the_checksum_of_every_file(s3: Any, folder: Path) -> None:
+    calls = spied(s3, "PutObject")
+    stage(folder, TARGET, client=s3)
+    assert {call["ChecksumAlgorithm"] for call in calls} == {"SHA256"}
+    head = s3.head_object(Bucket="models", Key=f"llama/{FIRST}", ChecksumMode="ENABLED")
+    assert head["Metadata"]["lmi-sha256"] == uploading.digest(folder / FIRST)
+    assert head["ChecksumSHA256"]
+
+
+def test_large_files_go_in_parts_and_are_recognised_again(
+    s3: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploading, "_PART_BYTES", 5 * 1024 * 1024)
+    (folder / FIRST).write_bytes(safetensors(b"x" * (11 * 1024 * 1024)))
+    parts = spied(s3, "UploadPart")
+    sent: list[int] = []
+    stage(folder, TARGET, client=s3, on_progress=sent.append)
+    assert len(parts) == 3
+    assert sum(sent) == sum(path.stat().st_size for path in folder.iterdir())
+    assert stage(folder, TARGET, client=s3).uploaded == ()
+
+
+def test_a_file_of_the_same_size_and_other_content_is_uploaded_again(s3: Any, folder: Path) -> None:
+    stage(folder, TARGET, client=s3)
+    (folder / "tokenizer.json").write_bytes(b"[]")
+    assert stage(folder, TARGET, client=s3).uploaded == ("tokenizer.json",)
+
+
+def test_an_interrupted_upload_does_not_look_complete_and_is_resumed(
+    s3: Any, aws: LocalAws, folder: Path
+) -> None:
+    broken = fresh(aws)
+    refusing(broken, "InternalError", "PutObject", key="tokenizer.json")
+    with pytest.raises(AwsError):
+        stage(folder, TARGET, client=broken)
+    assert "llama/config.json" not in keys(s3)
+    report = stage(folder, TARGET, client=s3)
+    assert report.is_complete
+    assert "config.json" in report.uploaded
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "advice"),
+    [
+        ("AccessDenied", NoAnswerError, "allow s3:PutObject"),
+        ("SlowDown", NoAnswerError, "again in a while"),
+        ("ExpiredToken", NoAnswerError, "sign in"),
+        ("NoSuchBucket", NotThereError, "check the name"),
+    ],
+)
+def test_what_s3_refuses_says_what_to_do(
+    s3: Any, folder: Path, code: str, kind: type[AwsError], advice: str
+) -> None:
+    refusing(s3, code, "PutObject")
+    with pytest.raises(kind, match=advice):
+        stage(folder, TARGET, client=s3)
+
+
+def test_weights_of_another_model_are_never_mixed(s3: Any, folder: Path) -> None:
+    stage(folder, TARGET, client=s3)
+    (folder / FIRST).write_bytes(safetensors(b"another size"))
+    calls = spied(s3, "PutObject")
+    with pytest.raises(LmiError, match="holds weights of another model"):
+        stage(folder, TARGET, client=s3)
+    s3.put_object(Bucket="models", Key="other/old.safetensors", Body=safetensors())
+    with pytest.raises(LmiError, match=r"such as old\.safetensors"):
+        stage(folder, "s3://models/other/", client=s3)
+    assert [call["Key"] for call in calls] == ["other/old.safetensors"]
+
+
+def test_a_dry_run_uploads_nothing_and_lists_all(s3: Any, folder: Path) -> None:
+    report = stage(folder, TARGET, client=s3, dry_run=True)
+    assert keys(s3) == set()
+    assert set(report.uploaded) == set(model_files())
+    assert not report.is_complete
+
+
+def test_objects_are_encrypted_with_the_key_also_if_they_were_there_without(
+    s3: Any, folder: Path
+) -> None:
+    stage(folder, TARGET, client=s3)
+    report = stage(folder, TARGET, client=s3, kms_key="alias/models")
+    assert len(report.uploaded) == 6
+    head = s3.head_object(Bucket="models", Key="llama/config.json")
+    assert head["ServerSideEncryption"] == "aws:kms"
+    assert stage(folder, TARGET, client=s3, kms_key="alias/models").uploaded == ()
+
+
+def test_adapters_and_settings_go_to_their_places(s3: Any, folder: Path, tmp_path: Path) -> None:
+    adapter = write(tmp_path / "lora", {**adapter_files(), "optimizer.pt": b"x", ".git/HEAD": b"x"})
+    settings = tmp_path / "mine.properties"
+    settings.write_text("option.enable_lora=true\n")
+    report = stage(
+        folder, TARGET, client=s3, adapters={"legal": adapter}, serving_properties=settings
+    )
+    assert keys(s3) - {f"llama/{name}" for name in model_files()} == {
+        "llama/serving.properties",
+        "llama/adapters/legal/adapter_config.json",
+        "llama/adapters/legal/adapter_model.safetensors",
+    }
+    assert report.left_out == {"adapters/legal/optimizer.pt": "left from training"}
+
+
+def test_takes_links_odd_names_and_listings_of_many_pages(s3: Any, folder: Path) -> None:
+    real = folder.parent / "blob"
+    real.write_bytes((folder / FIRST).read_bytes())
+    (folder / FIRST).unlink()
+    (folder / FIRST).symlink_to(real)
+    (folder / "templates").mkdir()
+    (folder / "templates" / "circle").symlink_to(folder)
+    (folder / "ein Text+ü&#%.txt").write_text("x")
+    for number in range(9):
+        (folder / "templates" / f"{number}.txt").write_text(str(number))
+    s3.meta.events.register(
+        "provide-client-params.s3.ListObjectsV2", lambda params, **_: params.update(MaxKeys=2)
+    )
+    pages = spied(s3, "ListObjectsV2")
+    report = stage(folder, TARGET, client=s3)
+    assert len(pages) > 5
+    assert report.is_complete
+    assert {"llama/ein Text+ü&#%.txt", f"llama/{FIRST}", "llama/templates/8.txt"} <= keys(s3)
+    assert stage(folder, TARGET, client=s3).uploaded == ()
+
+
+@pytest.mark.parametrize(
+    ("names", "taken"),
+    [
+        (
+            {"a.safetensors", "a.bin", "a.gguf", "a.pth", "config.json"},
+            {"a.safetensors", "config.json"},
+        ),
+        ({"pytorch_model.bin", "tf_model.h5", "flax_model.msgpack"}, {"pytorch_model.bin"}),
+        ({"a-Q4.gguf"}, {"a-Q4.gguf"}),
+        ({"consolidated.safetensors", "model.safetensors"}, {"model.safetensors"}),
+        ({"consolidated.safetensors", "tekken.json"}, {"consolidated.safetensors", "tekken.json"}),
+        ({"original/consolidated.00.pth", "model.safetensors"}, {"model.safetensors"}),
+        (
+            {"model.safetensors", "pytorch_model.bin.index.json", "model.safetensors.index.json"},
+            {"model.safetensors", "model.safetensors.index.json"},
+        ),
+        ({".gitattributes", ".cache/x", "a/.git/x", "training_args.bin"}, set()),
+        ({"onnx/model.onnx", "1_Pooling/config.json"}, {"1_Pooling/config.json"}),
+        (
+            {"model.safetensors", "adapters/a/adapter_model.bin", "adapters/a/adapter_config.json"},
+            {"model.safetensors", "adapters/a/adapter_model.bin", "adapters/a/adapter_config.json"},
+        ),
+    ],
+)
+def test_takes_one_format_of_weights_and_no_ballast(names: set[str], taken: set[str]) -> None:
+    found, left_out = select(names)
+    assert set(found) == taken
+    assert set(left_out) == names - taken
+    assert all(left_out.values())
+
+
+@pytest.mark.parametrize(
+    ("destination", "message"),
+    [
+        ("s3://models/llama", "write s3://models/llama/"),
+        ("s3://models/", "write s3://models/PREFIX/"),
+        ("s3://models//llama/", "write s3://models/llama/"),
+        ("models/llama/", "write s3://BUCKET/PREFIX/"),
+        ("https://models.s3.amazonaws.com/llama/", "write s3://BUCKET/PREFIX/"),
+    ],
+)
+def test_refuses_what_is_no_prefix(folder: Path, destination: str, message: str) -> None:
+    with pytest.raises(LmiError, match=message):
+        stage(folder, destination, client=None)
+
+
+def test_refuses_sources_that_are_no_model(s3: Any, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    file = tmp_path / "model.tar.gz"
+    file.write_bytes(b"x")
+    broken = write(tmp_path / "broken", model_files())
+    (broken / "link.json").symlink_to(tmp_path / "nowhere")
+    partial = write(tmp_path / "partial", model_files())
+    (partial / FIRST).unlink()
+    for source, message in (
+        (tmp_path / "empty", "holds no files"),
+        (tmp_path / "absent", "does not exist"),
+        (file, "is a file"),
+        (broken, "is a link to a file that does not exist"),
+        (partial, f"are missing: {FIRST}"),
+    ):
+        with pytest.raises(LmiError, match=message):
+            stage(source, TARGET, client=s3)
+    with pytest.raises(LmiError, match=r"has no adapter_config\.json"):
+        stage(partial, TARGET, client=s3, adapters={"a": tmp_path / "empty"})
+    with pytest.raises(LmiError, match="no name of a folder"):
+        stage(partial, TARGET, client=s3, adapters={"../a": tmp_path / "empty"})
+    assert keys(s3) == set()
+
+
+def test_a_bucket_that_is_not_there_is_said_so(s3: Any, folder: Path) -> None:
+    with pytest.raises(NotThereError, match="bucket absent does not exist"):
+        stage(folder, "s3://absent/llama/", client=s3)
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[SimpleNamespace]:
+    """A hub with one model, as its client library shows it."""
+    files = {**model_files(), "pytorch_model.bin": b"x", ".gitattributes": b"x"}
+    seen = SimpleNamespace(downloads=[], revisions=[], error=None)
+
+    class Api:
+        def model_info(self, hub_id: str, *, revision: str | None, files_metadata: bool) -> Any:
+            seen.revisions.append(revision)
+            if seen.error:
+                raise seen.error
+            siblings = [SimpleNamespace(rfilename=k, size=len(v)) for k, v in files.items()]
+            return SimpleNamespace(sha="abc123", siblings=siblings)
+
+    def download(hub_id: str, *, revision: str, allow_patterns: list[str]) -> str:
+        seen.downloads.append((hub_id, revision))
+        return str(write(tmp_path / "hub", {name: files[name] for name in allow_patterns}))
+
+    module = SimpleNamespace(HfApi=Api, snapshot_download=download)
+    monkeypatch.setitem(sys.modules, "huggingface_hub", module)
+    return seen  # type: ignore[return-value]
+
+
+def test_copies_a_revision_of_a_hub_at_its_commit(s3: Any, hub: Any) -> None:
+    report = stage("Qwen/Qwen3-8B@v1.0", TARGET, client=s3)
+    assert (hub.revisions, hub.downloads) == (["v1.0"], [("Qwen/Qwen3-8B", "abc123")])
+    assert (report.revision, report.is_complete) == ("abc123", True)
+    assert set(report.left_out) == {"pytorch_model.bin", ".gitattributes"}
+
+
+def test_a_dry_run_downloads_nothing_from_a_hub(s3: Any, hub: Any) -> None:
+    report = stage("Qwen/Qwen3-8B", TARGET, client=s3, dry_run=True)
+    assert hub.downloads == []
+    assert set(report.uploaded) == set(model_files())
+
+
+def test_what_the_hub_refuses_is_a_message(s3: Any, hub: Any) -> None:
+    hub.error = type("GatedRepoError", (OSError,), {})("401 Client Error.\n\nlong text")
+    with pytest.raises(LmiError, match="accept the model's terms") as caught:
+        stage("meta-llama/Llama-3.1-8B", TARGET, client=s3)
+    assert "401 Client Error." in str(caught.value)
+    assert "long text" not in str(caught.value)
+
+
+def test_a_hub_without_its_library_names_the_extra(
+    s3: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(LmiError, match=r"lmi-constructs\[hub\]"):
+        stage("Qwen/Qwen3-8B", TARGET, client=s3)
+
+
+def run(aws: LocalAws, *arguments: str) -> Any:
+    return CliRunner().invoke(command, list(arguments), env=aws.environment())
+
+
+def test_the_command_says_what_it_did(s3: Any, aws: LocalAws, folder: Path) -> None:
+    result = run(aws, str(folder), TARGET)
+    assert result.exit_code == 0, result.output
+    assert "6 files uploaded" in result.stdout
+    again = run(aws, str(folder), TARGET, "--format", "json")
+    report = json.loads(again.stdout)
+    assert (report["uploaded"], len(report["kept"])) == ([], 6)
+
+
+def test_the_command_prints_mistakes_as_messages(aws: LocalAws, folder: Path) -> None:
+    for arguments, status, message in (
+        ((str(folder), "s3://absent/x/"), 1, "does not exist"),
+        ((str(folder), TARGET, "--adapter", "x"), 2, "NAME=FOLDER"),
+    ):
+        result = run(aws, *arguments)
+        assert (result.exit_code, message in result.output) == (status, True), result.output
+
+
+def test_a_machine_without_credentials_is_told_to_sign_in(
+    aws: LocalAws, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in aws.environment().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    client = boto3.Session().client("s3", config=Config(region_name="us-east-1"))
+    with pytest.raises(NoAnswerError, match="sign in"):
+        stage(folder, TARGET, client=client)
