@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lmi_constructs.hosting.model_data import ModelData
     from lmi_constructs.hosting.rollout import Rollout
     from lmi_constructs.hosting.s3_location import S3Location
-    from lmi_constructs.hosting.scaling import ScalableInstanceCount
+    from lmi_constructs.hosting.scaling import ScalableCopyCount, ScalableInstanceCount
     from lmi_constructs.hosting.smoke_test import LmiSmokeTest
     from lmi_constructs.hosting.variant import (
         CapacityReservation,
@@ -48,6 +48,7 @@ __all__ = [
     "Rollout",
     "Routing",
     "S3Location",
+    "ScalableCopyCount",
     "ScalableInstanceCount",
 ]
 
@@ -72,6 +73,7 @@ __getattr__, __dir__ = lazy(
         "Rollout": "lmi_constructs.hosting.rollout",
         "Routing": "lmi_constructs.hosting.variant",
         "S3Location": "lmi_constructs.hosting.s3_location",
+        "ScalableCopyCount": "lmi_constructs.hosting.scaling",
         "ScalableInstanceCount": "lmi_constructs.hosting.scaling",
     },
 )

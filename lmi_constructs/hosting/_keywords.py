@@ -127,6 +127,8 @@ _KINDS: Final[Mapping[str, _Kind]] = MappingProxyType(
         "target": _NUMBER,
         "scale_in_cooldown": _DURATION,
         "scale_out_cooldown": _DURATION,
+        "wake_up_cooldown": _DURATION,
+        "cooldown": _DURATION,
         "p99_latency": _DURATION,
         "p99_first_chunk_latency": _DURATION,
         "error_rate": _NUMBER,

@@ -26,6 +26,7 @@ from lmi_constructs.hosting._time_outs import (
     check_against_loading,
     check_range,
     download_timeout_seconds,
+    longest_start_seconds,
     startup_timeout_seconds,
 )
 from lmi_constructs.hosting._tokens import is_token
@@ -123,6 +124,19 @@ class ResolvedVariant:
             findings=tuple(
                 finding for finding in (*findings, *remarks) if _words(finding) not in said_before
             ),
+        )
+
+    @property
+    def longest_start_seconds(self) -> int | None:
+        """The longest that an instance may take to start, `None` without a model."""
+        model = self.variant.model
+        if model is None:
+            return None
+        size = None if self.plan is None else self.plan.repository_bytes
+        return longest_start_seconds(
+            self.startup_seconds,
+            loading_timeout_seconds(model.environment) if model.container else None,
+            is_assumed=self.variant.startup_timeout is None and size is None,
         )
 
     def render(self, *, is_async: bool) -> sagemaker.CfnEndpointConfig.ProductionVariantProperty:
