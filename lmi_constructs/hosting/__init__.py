@@ -5,6 +5,12 @@ from typing import TYPE_CHECKING
 from lmi_constructs._exports import lazy
 
 if TYPE_CHECKING:
+    from lmi_constructs.hosting.components import (
+        AdapterData,
+        LmiAdapter,
+        LmiFleet,
+        LmiInferenceComponent,
+    )
     from lmi_constructs.hosting.container_image import ContainerImage
     from lmi_constructs.hosting.endpoint import LmiEndpoint
     from lmi_constructs.hosting.endpoint_base import EndpointBase
@@ -30,6 +36,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "AdapterData",
     "AsyncInference",
     "CapacityReservation",
     "ContainerImage",
@@ -38,8 +45,11 @@ __all__ = [
     "EndpointBase",
     "EndpointMetrics",
     "InstancePool",
+    "LmiAdapter",
     "LmiEndpoint",
     "LmiEndpointConfig",
+    "LmiFleet",
+    "LmiInferenceComponent",
     "LmiModel",
     "LmiSmokeTest",
     "LmiVariant",
@@ -55,6 +65,7 @@ __all__ = [
 __getattr__, __dir__ = lazy(
     __name__,
     {
+        "AdapterData": "lmi_constructs.hosting.components",
         "AsyncInference": "lmi_constructs.hosting.endpoint_features",
         "CapacityReservation": "lmi_constructs.hosting.variant",
         "ContainerImage": "lmi_constructs.hosting.container_image",
@@ -63,8 +74,11 @@ __getattr__, __dir__ = lazy(
         "EndpointBase": "lmi_constructs.hosting.endpoint_base",
         "EndpointMetrics": "lmi_constructs.hosting.endpoint_features",
         "InstancePool": "lmi_constructs.hosting.variant",
+        "LmiAdapter": "lmi_constructs.hosting.components",
         "LmiEndpoint": "lmi_constructs.hosting.endpoint",
         "LmiEndpointConfig": "lmi_constructs.hosting.endpoint_config",
+        "LmiFleet": "lmi_constructs.hosting.components",
+        "LmiInferenceComponent": "lmi_constructs.hosting.components",
         "LmiModel": "lmi_constructs.hosting.model",
         "LmiSmokeTest": "lmi_constructs.hosting.smoke_test",
         "LmiVariant": "lmi_constructs.hosting.variant",

@@ -59,7 +59,7 @@ class ResolvedVariant:
             check_keywords({item.name: getattr(variant, item.name) for item in fields(variant)})
         )
         model = variant.model
-        container = None if model is None else model.container
+        container = variant.container if model is None else model.container
         names = _instance_types(variant)
         resolved = None
         if model is not None:
