@@ -74,7 +74,7 @@ class AdapterData:
 class LmiAdapter(ComponentBase):
     """A LoRA adapter on a component's model, under a name of its own.
 
-    Requests name it as their component: `Routing(inference_component=adapter.component_name)`.
+    Requests name it as their component: `LmiClient(...).using(inference_component=...)`.
     Make it by `component.add_adapter(...)`, or here to place it in a stack of its own.
 
     Attributes:

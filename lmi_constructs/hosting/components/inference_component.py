@@ -80,7 +80,7 @@ class LmiInferenceComponent(BaseComponent):
     """A model on a fleet: copies of it take accelerators and memory of the fleet's instances.
 
     Give either a `model`, or the keywords of one. Requests name the component:
-    `LmiClient(fleet.endpoint_name, Routing(inference_component=chat.component_name))`.
+    `LmiClient(endpoint_name).using(inference_component=component_name)`.
 
     What has no keyword is set on `resource`, the L1 construct.
 
