@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import aws_cdk as cdk
 from aws_cdk import aws_sagemaker as sagemaker
 
 from lmi_constructs.container import LmiContainer, LmiSettings
-from lmi_constructs.findings import Finding
-from lmi_constructs.hosting._tokens import is_token
+from lmi_constructs.hosting._kinds import (
+    CHOICE,
+    COUNT,
+    DURATION,
+    ENCRYPTION_KEY,
+    NUMBER,
+    TOPIC,
+    Kind,
+    check_kinds,
+    needed,
+    text,
+    wrong,
+)
+from lmi_constructs.hosting._tokens import is_resolvable
 from lmi_constructs.hosting.container_image import ContainerImage
 from lmi_constructs.hosting.endpoint_features import AsyncInference, DataCapture, EndpointMetrics
 from lmi_constructs.hosting.model_data import ModelData
 from lmi_constructs.hosting.rollout import Rollout
+from lmi_constructs.hosting.s3_location import S3Location
 from lmi_constructs.hosting.variant import (
     CapacityReservation,
     CoreDump,
@@ -25,137 +37,154 @@ from lmi_constructs.hosting.variant import (
     Routing,
 )
 
-_PLAIN: Final = (str, bytes, bool, int, float, Mapping, Sequence)
+if TYPE_CHECKING:
+    from lmi_constructs.findings import Finding
 
-
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """What a keyword takes.
-
-    Attributes:
-        fix: How to write a value.
-        types: The classes of a value; none for an object of the CDK, whose interfaces cannot be
-            asked for.
-        many: Whether it takes a sequence of such values.
-        required: Whether `None` is no value.
-    """
-
-    fix: str
-    types: tuple[type, ...] = ()
-    many: bool = False
-    required: bool = False
-
-    def takes(self, value: object) -> bool:
-        """Return whether a value is of this kind; one that is unknown at synth may be."""
-        if value is None:
-            return not self.required
-        if self.many:
-            listed = isinstance(value, Sequence) and not isinstance(value, (str, bytes))
-            return listed and all(self._takes_one(item) for item in value)  # type: ignore[attr-defined]
-        return self._takes_one(value)
-
-    def _takes_one(self, value: object) -> bool:
-        if not self.types:
-            return not isinstance(value, _PLAIN)
-        if isinstance(value, bool):
-            return bool in self.types
-        return isinstance(value, self.types) or (is_token(value) and not isinstance(value, str))
-
-
-_TEXT = 'give text, such as "{}"'
-_DURATION = _Kind("give a duration: cdk.Duration.seconds(1800)", (cdk.Duration,))
-_COUNT = _Kind("give a whole number", (int,), required=True)
-_NUMBER = _Kind("give a number", (int, float))
-_CHOICE = _Kind("give True or False", (bool,))
-
-_KINDS: Final[Mapping[str, _Kind]] = MappingProxyType(
+_KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
     {
-        "model_data": _Kind(
+        "model_data": Kind(
             "use ModelData.s3_prefix(bucket, prefix), ModelData.hub(model_id) or"
             " ModelData.from_asset(folder)",
             (ModelData,),
         ),
-        "container": _Kind(
+        "container": Kind(
             'use LmiContainer.V27, LmiContainer.of("v27") or ContainerImage.from_uri(uri)',
             (LmiContainer, ContainerImage),
         ),
-        "settings": _Kind("use LmiSettings(max_model_len=8192, ...)", (LmiSettings,)),
-        "environment": _Kind('give a dictionary of texts, such as {"NAME": "1"}', (Mapping,)),
-        "instance_type": _Kind(_TEXT.format("ml.g6.48xlarge"), (str,)),
-        "initial_instance_count": _COUNT,
-        "variant_name": _Kind(_TEXT.format("AllTraffic"), (str,), required=True),
-        "weight": _NUMBER,
-        "endpoint_name": _Kind(_TEXT.format("chat"), (str,)),
-        "host_image": _Kind(_TEXT.format("al2023-ami-sagemaker-inference-gpu-4-1"), (str,)),
-        "startup_timeout": _DURATION,
-        "download_timeout": _DURATION,
-        "instance_provision_timeout": _DURATION,
-        "volume_size": _Kind("give a size: cdk.Size.gibibytes(500)", (cdk.Size,)),
-        "routing": _Kind("use Routing.least_outstanding_requests() or another", (Routing,)),
-        "managed_instance_scaling": _Kind(
+        "settings": Kind("use LmiSettings(max_model_len=8192, ...)", (LmiSettings,)),
+        "environment": Kind('give a dictionary of texts, such as {"NAME": "1"}', (Mapping,)),
+        "instance_type": text("ml.g6.48xlarge"),
+        "initial_instance_count": needed(COUNT),
+        "variant_name": needed(text("AllTraffic")),
+        "weight": NUMBER,
+        "endpoint_name": text("chat"),
+        "host_image": text("al2023-ami-sagemaker-inference-gpu-4-1"),
+        "startup_timeout": DURATION,
+        "download_timeout": DURATION,
+        "instance_provision_timeout": DURATION,
+        "volume_size": Kind("give a size: cdk.Size.gibibytes(500)", (cdk.Size,)),
+        "routing": Kind("use Routing.least_outstanding_requests() or another", (Routing,)),
+        "managed_instance_scaling": Kind(
             "use ManagedInstanceScaling(min_instance_count=..., max_instance_count=...)",
             (ManagedInstanceScaling,),
         ),
-        "capacity_reservation": _Kind("use CapacityReservation(arn)", (CapacityReservation,)),
-        "instance_pools": _Kind(
+        "capacity_reservation": Kind("use CapacityReservation(arn)", (CapacityReservation,)),
+        "instance_pools": Kind(
             'give a list: [InstancePool("ml.g6.48xlarge", priority=1), ...]',
             (InstancePool,),
             many=True,
             required=True,
         ),
-        "core_dump": _Kind("use CoreDump(bucket, prefix)", (CoreDump,)),
-        "enable_ssm_access": _CHOICE,
-        "network_isolation": _CHOICE,
-        "retain_deployment": _CHOICE,
-        "role": _Kind("give a role: iam.Role(...), or iam.Role.from_role_arn(stack, id, arn)"),
-        "vpc": _Kind("give a VPC: ec2.Vpc(...), or ec2.Vpc.from_lookup(stack, id, vpc_id=...)"),
-        "vpc_subnets": _Kind("use ec2.SubnetSelection(...)"),
-        "security_groups": _Kind(
+        "core_dump": Kind("use CoreDump(bucket, prefix)", (CoreDump,)),
+        "enable_ssm_access": CHOICE,
+        "network_isolation": CHOICE,
+        "retain_deployment": CHOICE,
+        "role": Kind(
+            "give a role: iam.Role(...), or iam.Role.from_role_arn(stack, id, arn)", has="role_arn"
+        ),
+        "vpc": Kind(
+            "give a VPC: ec2.Vpc(...), or ec2.Vpc.from_lookup(stack, id, vpc_id=...)", has="vpc_id"
+        ),
+        "vpc_subnets": Kind("use ec2.SubnetSelection(...)", has="subnet_type"),
+        "security_groups": Kind(
             "give a list of groups: ec2.SecurityGroup(...), or"
             " ec2.SecurityGroup.from_security_group_id(stack, id, group_id)",
+            has="security_group_id",
             many=True,
         ),
-        "encryption_key": _Kind(
-            "give a key: kms.Key(...), or kms.Key.from_key_arn(stack, id, arn)"
-        ),
-        "topic": _Kind("give a topic: sns.Topic(...), or sns.Topic.from_topic_arn(stack, id, arn)"),
-        "paging_topic": _Kind(
-            "give a topic: sns.Topic(...), or sns.Topic.from_topic_arn(stack, id, arn)"
-        ),
-        "min_capacity": _COUNT,
-        "max_capacity": _COUNT,
-        "target": _NUMBER,
-        "scale_in_cooldown": _DURATION,
-        "scale_out_cooldown": _DURATION,
-        "wake_up_cooldown": _DURATION,
-        "cooldown": _DURATION,
-        "p99_latency": _DURATION,
-        "p99_first_chunk_latency": _DURATION,
-        "error_rate": _NUMBER,
-        "client_error_rate": _NUMBER,
-        "concurrent_requests": _NUMBER,
-        "disk_utilization": _NUMBER,
-        "memory_utilization": _NUMBER,
-        "gpu_memory_utilization": _NUMBER,
-        "timeout": _DURATION,
-        "data_capture": _Kind("use DataCapture(bucket, prefix)", (DataCapture,)),
-        "async_inference": _Kind("use AsyncInference(bucket, output_prefix)", (AsyncInference,)),
-        "metrics": _Kind("use EndpointMetrics(...)", (EndpointMetrics,)),
-        "endpoint_config": _Kind("use LmiEndpointConfig(...)"),
-        "deployment": _Kind(
-            "use Rollout.canary(...) and its like, or CfnEndpoint.DeploymentConfigProperty(...)",
-            (Rollout, sagemaker.CfnEndpoint.DeploymentConfigProperty),
-        ),
-        "model": _Kind("use LmiModel(...)"),
-        "min_memory": _Kind("give a size: cdk.Size.gibibytes(16)", (cdk.Size,), required=True),
-        "max_memory": _Kind("give a size: cdk.Size.gibibytes(32)", (cdk.Size,)),
-        "accelerator_count": _Kind("give a whole number", (int,)),
-        "cpu_count": _NUMBER,
-        "initial_copy_count": _COUNT,
-        "adapter_data": _Kind(
-            "use AdapterData.s3_archive(bucket, key)",
+        "encryption_key": ENCRYPTION_KEY,
+        "topic": TOPIC,
+        "paging_topic": TOPIC,
+        "min_capacity": needed(COUNT),
+        "max_capacity": needed(COUNT),
+        "target": NUMBER,
+        "target_invocations_per_minute": needed(NUMBER),
+        "target_per_instance": needed(NUMBER),
+        "disable_scale_in": CHOICE,
+        "metric": Kind(
+            "give a metric: endpoint.metric(...), or cloudwatch.Metric(...)",
+            has="metric_name",
             required=True,
         ),
+        "scaling_steps": Kind(
+            "give a list: [autoscaling.ScalingInterval(upper=4, change=-1), ...]",
+            has="change",
+            many=True,
+            required=True,
+        ),
+        "adjustment_type": Kind(
+            "use autoscaling.AdjustmentType.CHANGE_IN_CAPACITY or another",
+            has="CHANGE_IN_CAPACITY",
+            required=True,
+        ),
+        "evaluation_periods": needed(COUNT),
+        "schedule": Kind(
+            'use autoscaling.Schedule.cron(hour="7", minute="30")',
+            has="expression_string",
+            required=True,
+        ),
+        "time_zone": text("Asia/Seoul"),
+        "id": needed(text("Morning")),
+        "name": needed(text("ModelLatency")),
+        "period": DURATION,
+        "statistic": text("Maximum"),
+        "grantee": Kind("give a role, a user or a function", has="grant_principal", required=True),
+        "scale_in_cooldown": DURATION,
+        "scale_out_cooldown": DURATION,
+        "wake_up_cooldown": DURATION,
+        "cooldown": DURATION,
+        "p99_latency": DURATION,
+        "p99_first_chunk_latency": DURATION,
+        "error_rate": NUMBER,
+        "client_error_rate": NUMBER,
+        "concurrent_requests": NUMBER,
+        "disk_utilization": NUMBER,
+        "memory_utilization": NUMBER,
+        "gpu_memory_utilization": NUMBER,
+        "timeout": DURATION,
+        "alarms": Kind(
+            "give what endpoint.add_alarms(...) returned, or a list of alarms",
+            has="alarm_arn",
+            many=True,
+            required=True,
+        ),
+        "adapters": Kind('give a list of names: ["legal"]', (str,), many=True, required=True),
+        "skip": Kind('give a list of checks: ["chat"]', (str,), many=True, required=True),
+        "max_tokens": needed(COUNT),
+        "data_capture": Kind("use DataCapture(bucket, prefix)", (DataCapture,)),
+        "async_inference": Kind("use AsyncInference(bucket, output_prefix)", (AsyncInference,)),
+        "metrics": Kind("use EndpointMetrics(...)", (EndpointMetrics,)),
+        "endpoint_config": Kind("use LmiEndpointConfig(...)", has="grant_watching_alarms"),
+        "deployment": Kind(
+            "use Rollout.canary(...) and its like, or CfnEndpoint.DeploymentConfigProperty(...)",
+            (Rollout, sagemaker.CfnEndpoint.DeploymentConfigProperty),
+            resolvable=True,
+        ),
+        "fleet": Kind(
+            "give an endpoint: LmiFleet(...), or LmiEndpoint.from_endpoint_name(stack, id, name)",
+            has="openai_base_url",
+            required=True,
+        ),
+        "base": Kind(
+            "give the component of the base model: LmiInferenceComponent(...), or"
+            " LmiInferenceComponent.from_component_name(stack, id, name, fleet=...)",
+            has="add_adapter",
+            required=True,
+        ),
+        "component": Kind(
+            "give a component: LmiInferenceComponent(...), or what add_adapter(...) returned",
+            has="metric_no_capacity_invocation_failures",
+        ),
+        "component_name": text("chat"),
+        "cache_on_instances": CHOICE,
+        "adapter_location": Kind("use S3Location(bucket, prefix)", (S3Location,)),
+        "model": Kind("use LmiModel(...)", has="image_uri"),
+        "min_memory": Kind("give a size: cdk.Size.gibibytes(16)", (cdk.Size,), required=True),
+        "max_memory": Kind("give a size: cdk.Size.gibibytes(32)", (cdk.Size,)),
+        "accelerator_count": COUNT,
+        "cpu_count": NUMBER,
+        "initial_copy_count": needed(COUNT),
+        "data": Kind("use AdapterData.s3_archive(bucket, key)", has="archive", required=True),
     }
 )
 
@@ -167,27 +196,14 @@ def check_keywords(values: Mapping[str, object], *, required: str = "") -> list[
         values: Values by keyword.
         required: A keyword that must be given here, though not everywhere.
     """
-    findings = [
-        _wrong(name, f"{name} is {value!r}", kind.fix)
-        for name, value in values.items()
-        if (kind := _KINDS.get(name)) is not None
-        and (not kind.takes(value) or (value is None and name == required))
-    ]
+    findings = check_kinds(values, _KINDS)
+    if required and values.get(required) is None and _KINDS[required].takes(None):
+        findings.append(wrong(required, f"{required} is None", _KINDS[required].fix))
     environment = values.get("environment")
     if isinstance(environment, Mapping):
         findings += [
-            _wrong("environment", f"{name} is {value!r}, which is not text", "write it as text")
+            wrong("environment", f"{name} is {value!r}, which is not text", "write it as text")
             for name, value in environment.items()
-            if not isinstance(value, str) and not hasattr(value, "resolve")
+            if not isinstance(value, str) and not is_resolvable(value)
         ]
     return findings
-
-
-def _wrong(name: str, message: str, fix: str) -> Finding:
-    return Finding(
-        rule="LMI010",
-        message=message,
-        why="the construct can make nothing of a value of another kind",
-        fix=fix,
-        where=name,
-    )

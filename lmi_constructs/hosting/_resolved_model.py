@@ -19,6 +19,7 @@ from lmi_constructs.hosting._time_outs import (
     longest_start_seconds,
     startup_timeout_seconds,
 )
+from lmi_constructs.hosting._units import seconds
 
 if TYPE_CHECKING:
     import aws_cdk as cdk
@@ -84,7 +85,8 @@ class ResolvedModel:
             accelerator_count=accelerator_count,
         )
         loading = loading_timeout_seconds(model.environment) if container else None
-        startup, download = seconds(startup_timeout), seconds(download_timeout)
+        startup = seconds(startup_timeout, "startup_timeout")
+        download = seconds(download_timeout, "download_timeout")
         if startup_timeout is None:
             startup = startup_timeout_seconds(
                 plan, loading, container_downloads=not model.data.is_mounted
@@ -117,8 +119,3 @@ class ResolvedModel:
 def words(finding: Finding) -> tuple[str, str]:
     """Return what makes a finding the same to a reader, whichever keyword it is traced to."""
     return finding.rule, finding.message
-
-
-def seconds(duration: cdk.Duration | None) -> int | None:
-    """Return whole seconds, keeping nothing as nothing."""
-    return None if duration is None else int(duration.to_seconds())

@@ -15,9 +15,10 @@ from lmi_constructs.facts.host_images import host_images
 from lmi_constructs.facts.limits import hosting_instance_type_names
 from lmi_constructs.findings import Finding, raise_errors
 from lmi_constructs.hosting._keywords import check_keywords
-from lmi_constructs.hosting._resolved_model import ResolvedModel, seconds, words
+from lmi_constructs.hosting._resolved_model import ResolvedModel, words
 from lmi_constructs.hosting._time_outs import check_range
 from lmi_constructs.hosting._tokens import is_token
+from lmi_constructs.hosting._units import gibibytes, seconds
 from lmi_constructs.hosting.variant import Routing
 
 if TYPE_CHECKING:
@@ -124,9 +125,9 @@ class ResolvedVariant:
             if resolved is None
             else resolved.download_seconds,
             variant_instance_provision_timeout_in_seconds=seconds(
-                variant.instance_provision_timeout
+                variant.instance_provision_timeout, "instance_provision_timeout"
             ),
-            volume_size_in_gb=None if volume is None else volume.to_gibibytes(),
+            volume_size_in_gb=gibibytes(volume, "volume_size"),
             routing_config=None if routing is None else routing.render(),
             managed_instance_scaling=None if scaling is None else scaling.render(),
             capacity_reservation_config=None if reservation is None else reservation.render(),
@@ -252,7 +253,7 @@ def _check_unknown_instance(name: str) -> list[Finding]:
 
 def _check_shape(variant: LmiVariant) -> list[Finding]:
     findings = check_range(
-        seconds(variant.instance_provision_timeout),
+        seconds(variant.instance_provision_timeout, "instance_provision_timeout"),
         "instance_provision_timeout",
         "LMI064",
         _SHORTEST_PROVISIONING_SECONDS,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from lmi_constructs.container.tokens import is_number_token
+
 _STRING_MARKERS = ("${Token[", "#{Token[")
-_LARGEST_NUMBER_TOKEN = -1e280
-"""The CDK encodes number tokens as negative doubles of about -1.88e289."""
 
 
 def is_token(value: object) -> bool:
@@ -14,7 +14,12 @@ def is_token(value: object) -> bool:
     if isinstance(value, str):
         return any(marker in value for marker in _STRING_MARKERS)
     if isinstance(value, (int, float)):
-        return value <= _LARGEST_NUMBER_TOKEN
+        return is_number_token(value)
     if isinstance(value, (list, tuple)):
         return any(is_token(item) for item in value)
-    return hasattr(value, "resolve")
+    return is_resolvable(value)
+
+
+def is_resolvable(value: object) -> bool:
+    """Return whether a value is an object that the CDK resolves; a stack, which can resolve, is none."""
+    return hasattr(value, "resolve") and not hasattr(type(value), "node")

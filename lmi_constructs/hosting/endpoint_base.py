@@ -8,7 +8,11 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from lmi_constructs.monitoring.metrics import endpoint_metric
+from lmi_constructs.hosting._keywords import check_keywords
+from lmi_constructs.hosting._names import check_name
+from lmi_constructs.hosting._places import placed
+from lmi_constructs.hosting._report import report
+from lmi_constructs.monitoring.metrics import endpoint_metric, seconds_of_period
 
 if TYPE_CHECKING:
     from aws_cdk import aws_cloudwatch as cloudwatch
@@ -19,6 +23,15 @@ class EndpointBase(Construct):
 
     _name_of_metrics: str | None = None
     """The name as a literal, where metrics must not make alarms depend on the endpoint."""
+
+    def __init__(self, scope: Construct, id: str) -> None:
+        """Take a place in the construct tree.
+
+        Raises:
+            LmiError: If there can be no construct (LMI010), or there is one already (LMI067).
+        """
+        with placed(scope, id):
+            super().__init__(scope, id)
 
     @property
     def endpoint_name(self) -> str:
@@ -57,6 +70,7 @@ class EndpointBase(Construct):
 
         Source: https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-openai-compatible.html
         """
+        report(self, check_keywords({"grantee": grantee}))
         iam.Grant.add_to_principal(
             grantee=grantee, actions=["sagemaker:CallWithBearerToken"], resource_arns=["*"]
         )
@@ -88,6 +102,9 @@ class EndpointBase(Construct):
         Raises:
             LmiError: If endpoints publish no metric of this name (LMI085).
         """
+        given = {"name": name, "statistic": statistic, "period": period}
+        report(self, check_keywords(given))
+        seconds_of_period(period, 60)
         return endpoint_metric(
             name,
             endpoint_name=self._name_of_metrics or self.endpoint_name,
@@ -157,6 +174,7 @@ class EndpointBase(Construct):
         return self.metric("DiskUtilization", period=period)
 
     def _grant(self, grantee: iam.IGrantable, *actions: str) -> iam.Grant:
+        report(self, check_keywords({"grantee": grantee}))
         return iam.Grant.add_to_principal(
             grantee=grantee, actions=list(actions), resource_arns=[self.endpoint_arn]
         )
@@ -175,8 +193,13 @@ class ImportedEndpoint(EndpointBase):
             scope: Parent.
             id: Id within the parent.
             endpoint_name: Name of the endpoint.
+
+        Raises:
+            LmiError: If the name is none (LMI010, LMI065).
         """
         super().__init__(scope, id)
+        report(self, check_keywords({"endpoint_name": endpoint_name}, required="endpoint_name"))
+        report(self, check_name(endpoint_name, "endpoint_name", "LMI065"))
         self._endpoint_name = endpoint_name
         self._endpoint_arn = cdk.Stack.of(self).format_arn(
             service="sagemaker", resource="endpoint", resource_name=endpoint_name

@@ -12,6 +12,7 @@ from lmi_constructs.findings import Finding, LmiError
 from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._names import check_name
 from lmi_constructs.hosting._permissions import Permission, grant
+from lmi_constructs.hosting._places import placed
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._resolved_variant import ResolvedVariant
 from lmi_constructs.hosting._surroundings import Surroundings
@@ -81,7 +82,8 @@ class LmiEndpointConfig(Construct):
         Raises:
             LmiError: If a variant would fail at deploy time.
         """
-        super().__init__(scope, id)
+        with placed(scope, id):
+            super().__init__(scope, id)
         attach_to(self, scope)
         given = {
             "encryption_key": encryption_key,

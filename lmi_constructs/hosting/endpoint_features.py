@@ -7,7 +7,20 @@ from typing import TYPE_CHECKING, Literal
 
 from aws_cdk import aws_sagemaker as sagemaker
 
+from lmi_constructs.hosting._kinds import (
+    BUCKET,
+    CHOICE,
+    COUNT,
+    DURATION,
+    ENCRYPTION_KEY,
+    TOPIC,
+    Kind,
+    check_fields,
+    needed,
+    text,
+)
 from lmi_constructs.hosting._permissions import Permission
+from lmi_constructs.hosting._units import seconds
 from lmi_constructs.hosting.s3_location import S3Location
 
 if TYPE_CHECKING:
@@ -40,6 +53,17 @@ class DataCapture:
     sampling_percentage: int = 100
     modes: Sequence[Literal["Input", "Output", "InputAndOutput"]] = ("Input", "Output")
     encryption_key: kms.IKey | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse values of another kind."""
+        kinds = {
+            "bucket": BUCKET,
+            "prefix": needed(text("captured/")),
+            "sampling_percentage": needed(COUNT),
+            "modes": Kind('give a list: ["Input", "Output"]', (str,), many=True, required=True),
+            "encryption_key": ENCRYPTION_KEY,
+        }
+        check_fields(self, kinds)
 
     def render(self) -> sagemaker.CfnEndpointConfig.DataCaptureConfigProperty:
         """Return the L1 property."""
@@ -86,6 +110,22 @@ class AsyncInference:
     ] = ()
     max_concurrent_invocations_per_instance: int | None = None
     encryption_key: kms.IKey | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse values of another kind."""
+        kinds = {
+            "bucket": BUCKET,
+            "output_prefix": needed(text("answers/")),
+            "failure_prefix": text("failures/"),
+            "success_topic": TOPIC,
+            "error_topic": TOPIC,
+            "include_response_in": Kind(
+                'give a list: ["SUCCESS_NOTIFICATION_TOPIC"]', (str,), many=True, required=True
+            ),
+            "max_concurrent_invocations_per_instance": COUNT,
+            "encryption_key": ENCRYPTION_KEY,
+        }
+        check_fields(self, kinds)
 
     def render(self) -> sagemaker.CfnEndpointConfig.AsyncInferenceConfigProperty:
         """Return the L1 property."""
@@ -146,15 +186,23 @@ class EndpointMetrics:
     detailed_observability: bool | None = None
     publish_frequency: cdk.Duration | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse values of another kind."""
+        kinds = {
+            "enhanced": CHOICE,
+            "detailed_observability": CHOICE,
+            "publish_frequency": DURATION,
+        }
+        check_fields(self, kinds)
+
     def render(self) -> sagemaker.CfnEndpointConfig.MetricsConfigProperty:
         """Return the L1 property."""
-        frequency = self.publish_frequency
         return _Config.MetricsConfigProperty(
             enable_enhanced_metrics=self.enhanced,
             enable_detailed_observability=self.detailed_observability,
-            metric_publish_frequency_in_seconds=None
-            if frequency is None
-            else frequency.to_seconds(),
+            metric_publish_frequency_in_seconds=seconds(
+                self.publish_frequency, "publish_frequency"
+            ),
         )
 
 

@@ -8,6 +8,7 @@ from aws_cdk import aws_sagemaker as sagemaker
 
 from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._names import literal_name
+from lmi_constructs.hosting._places import placed
 from lmi_constructs.hosting._planning import engine_concurrency
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting.endpoint_base import EndpointBase
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from lmi_constructs.findings import Finding
     from lmi_constructs.hosting._resolved_variant import ResolvedVariant
+    from lmi_constructs.hosting.components.component_base import ComponentBase
     from lmi_constructs.hosting.endpoint_config import LmiEndpointConfig
     from lmi_constructs.hosting.scaling import ScalableInstanceCount
     from lmi_constructs.hosting.smoke_test import LmiSmokeTest, SmokeCheck
@@ -142,20 +144,22 @@ class EndpointOperations(EndpointBase):
         )
         resolved = self.endpoint_config.variant(variant_name)
         instance = resolved.instance
-        return EndpointAlarms(
-            self,
-            self._id_of("Alarms", resolved),
-            endpoint_name=self._name_of_metrics or self.endpoint_name,
-            variant_name=resolved.variant.variant_name,
-            accelerator_count=instance.accelerator_count if instance else None,
-            is_async=self.endpoint_config.is_async,
-            topic=topic,
-            paging_topic=paging_topic,
-            thresholds={
-                **shares,
-                **{name: seconds(duration) for name, duration in latencies.items()},
-            },
-        )
+        id = self._id_of("Alarms", resolved)
+        with placed(self, id, fix="call add_alarms once for each variant, with all thresholds"):
+            return EndpointAlarms(
+                self,
+                id,
+                endpoint_name=self._name_of_metrics or self.endpoint_name,
+                variant_name=resolved.variant.variant_name,
+                accelerator_count=instance.accelerator_count if instance else None,
+                is_async=self.endpoint_config.is_async,
+                topic=topic,
+                paging_topic=paging_topic,
+                thresholds={
+                    **shares,
+                    **{name: seconds(duration) for name, duration in latencies.items()},
+                },
+            )
 
     def roll_back_on(self, alarms: EndpointAlarms | Sequence[cloudwatch.IAlarm]) -> None:
         """Let alarms take an update back while it is rolled out.
@@ -173,7 +177,11 @@ class EndpointOperations(EndpointBase):
         """
         from lmi_constructs.monitoring.alarms import EndpointAlarms
 
-        chosen = alarms.of_updates if isinstance(alarms, EndpointAlarms) else tuple(alarms)
+        if isinstance(alarms, EndpointAlarms):
+            chosen: tuple[cloudwatch.IAlarm, ...] = alarms.of_updates
+        else:
+            report(self, check_keywords({"alarms": alarms}))
+            chosen = tuple(alarms)
         report(self, check_rollback(self.rollout, len(chosen)))
         assert self.rollout is not None  # noqa: S101 - checked above
         names = [alarm.alarm_name for alarm in chosen]
@@ -190,19 +198,24 @@ class EndpointOperations(EndpointBase):
         from lmi_constructs.monitoring.dashboard import EndpointDashboard
 
         resolved = self.endpoint_config.variant(variant_name)
-        return EndpointDashboard(
-            self,
-            self._id_of("Dashboard", resolved),
-            endpoint_name=self._name_of_metrics or self.endpoint_name,
-            variant_name=resolved.variant.variant_name,
-            accelerator_count=resolved.instance.accelerator_count if resolved.instance else None,
-            concurrency=engine_concurrency(resolved.verdict),
-            is_async=self.endpoint_config.is_async,
-        )
+        id = self._id_of("Dashboard", resolved)
+        with placed(self, id, fix="call add_dashboard once for each variant"):
+            return EndpointDashboard(
+                self,
+                id,
+                endpoint_name=self._name_of_metrics or self.endpoint_name,
+                variant_name=resolved.variant.variant_name,
+                accelerator_count=resolved.instance.accelerator_count
+                if resolved.instance
+                else None,
+                concurrency=engine_concurrency(resolved.verdict),
+                is_async=self.endpoint_config.is_async,
+            )
 
     def add_smoke_test(
         self,
         *,
+        component: ComponentBase | None = None,
         adapters: Sequence[str] = (),
         skip: Sequence[SmokeCheck] = (),
         max_tokens: int = 32,
@@ -211,6 +224,8 @@ class EndpointOperations(EndpointBase):
         """Let a deployment fail, and be taken back, if the model does not answer at its end.
 
         Args:
+            component: The component or adapter to call. A fleet has no model of its own and needs
+                one; `component.add_smoke_test()` says the same. Default: the endpoint's own model.
             adapters: Names of LoRA adapters that must answer; an unknown one must be refused.
             skip: Checks to leave out; a base model without a chat template has no chat.
             max_tokens: Most tokens of an answer.
@@ -221,10 +236,12 @@ class EndpointOperations(EndpointBase):
         """
         from lmi_constructs.hosting.smoke_test import LmiSmokeTest
 
+        report(self, check_keywords({"component": component}))
         return LmiSmokeTest(
-            self,
+            self if component is None else component,
             "SmokeTest",
             endpoint=self,
+            component=component,
             adapters=adapters,
             skip=skip,
             max_tokens=max_tokens,

@@ -22,6 +22,7 @@ from lmi_constructs.hosting._permissions import (
     grant,
     network_permissions,
 )
+from lmi_constructs.hosting._places import placed
 from lmi_constructs.hosting._planning import judge
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._surroundings import Surroundings
@@ -108,7 +109,8 @@ class LmiModel(Construct):
         Raises:
             LmiError: If the settings, data, image or network would fail at deploy time.
         """
-        super().__init__(scope, id)
+        with placed(scope, id):
+            super().__init__(scope, id)
         given = {
             "model_data": model_data,
             "container": container,

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Literal
 from aws_cdk import aws_sagemaker as sagemaker
 
 from lmi_constructs.findings import Finding
+from lmi_constructs.hosting._kinds import COUNT, DURATION, check_fields, needed, one_of
 from lmi_constructs.hosting._tokens import is_token
+from lmi_constructs.hosting._units import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +19,13 @@ if TYPE_CHECKING:
 
 _Endpoint = sagemaker.CfnEndpoint
 _SOURCE = "botocore 1.44.8 sagemaker 2017-07-24 CreateEndpointInput.DeploymentConfig"
+_FIELDS = {
+    "kind": needed(one_of("ALL_AT_ONCE", "CANARY", "LINEAR", "ROLLING")),
+    "percent": needed(COUNT),
+    "bake_time": DURATION,
+    "termination_wait": DURATION,
+    "maximum_time": DURATION,
+}
 _LONGEST_SECONDS = 3600
 _MOST_ALARMS = 10
 
@@ -41,6 +50,10 @@ class Rollout:
     bake_time: cdk.Duration | None = None
     termination_wait: cdk.Duration | None = None
     maximum_time: cdk.Duration | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse values of another kind."""
+        check_fields(self, _FIELDS)
 
     @classmethod
     def blue_green(
@@ -174,12 +187,12 @@ class Rollout:
             ("bake_time", self.bake_time),
             ("termination_wait", self.termination_wait),
         ):
-            seconds = _seconds(given)
-            if seconds is not None and seconds > _LONGEST_SECONDS:
+            waits = seconds(given, where)
+            if waits is not None and not is_token(waits) and waits > _LONGEST_SECONDS:
                 findings.append(
                     _finding(
                         "LMI071",
-                        f"{where} is {seconds} seconds",
+                        f"{where} is {waits} seconds",
                         f"SageMaker waits at most {_LONGEST_SECONDS}",
                         "give up to an hour",
                     )
@@ -195,14 +208,14 @@ class Rollout:
             rollback = _Endpoint.AutoRollbackConfigProperty(
                 alarms=[_Endpoint.AlarmProperty(alarm_name=name) for name in alarm_names]
             )
-        wait = _seconds(self.bake_time) or 0
+        wait = seconds(self.bake_time, "bake_time") or 0
         size = _Endpoint.CapacitySizeProperty(type="CAPACITY_PERCENT", value=self.percent)
         if self.kind == "ROLLING":
             return _Endpoint.DeploymentConfigProperty(
                 rolling_update_policy=_Endpoint.RollingUpdatePolicyProperty(
                     maximum_batch_size=size,
                     wait_interval_in_seconds=wait,
-                    maximum_execution_timeout_in_seconds=_seconds(self.maximum_time),
+                    maximum_execution_timeout_in_seconds=seconds(self.maximum_time, "maximum_time"),
                 ),
                 auto_rollback_configuration=rollback,
             )
@@ -214,8 +227,8 @@ class Rollout:
                     canary_size=size if self.kind == "CANARY" else None,
                     linear_step_size=size if self.kind == "LINEAR" else None,
                 ),
-                termination_wait_in_seconds=_seconds(self.termination_wait),
-                maximum_execution_timeout_in_seconds=_seconds(self.maximum_time),
+                termination_wait_in_seconds=seconds(self.termination_wait, "termination_wait"),
+                maximum_execution_timeout_in_seconds=seconds(self.maximum_time, "maximum_time"),
             ),
             auto_rollback_configuration=rollback,
         )
@@ -257,9 +270,3 @@ def _finding(
         where="deployment",
         source=_SOURCE,
     )
-
-
-def _seconds(duration: cdk.Duration | None) -> int | None:
-    if duration is None or duration.is_unresolved():
-        return None
-    return int(duration.to_seconds())

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lmi_constructs.findings import Finding, LmiError
+from lmi_constructs.hosting._kinds import BUCKET, ENCRYPTION_KEY, check_fields, needed, text
 from lmi_constructs.hosting._permissions import Permission
 from lmi_constructs.hosting._tokens import is_token
 
@@ -17,6 +18,16 @@ if TYPE_CHECKING:
     from lmi_constructs.hosting._surroundings import Surroundings
 
 _BUCKET_NAME = re.compile(r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$")
+_LOCATION = {
+    "bucket": BUCKET,
+    "prefix": needed(text("qwen3-8b/")),
+    "encryption_key": ENCRYPTION_KEY,
+}
+_OBJECT = {
+    "bucket": BUCKET,
+    "key": needed(text("adapters/tenant-a.tar.gz")),
+    "encryption_key": ENCRYPTION_KEY,
+}
 _SOURCE = "botocore 1.44.8 sagemaker 2017-07-24 S3ModelDataSource"
 
 
@@ -36,6 +47,7 @@ class S3Location:
 
     def __post_init__(self) -> None:
         """Refuse a place that SageMaker would refuse or read wrongly."""
+        check_fields(self, _LOCATION)
         findings = [*_check_bucket(self.bucket), *_check_prefix(self.prefix)]
         if findings:
             raise LmiError(findings)
@@ -108,6 +120,7 @@ class S3Object:
 
     def __post_init__(self) -> None:
         """Refuse a bucket that there cannot be."""
+        check_fields(self, _OBJECT)
         findings = _check_bucket(self.bucket)
         if findings:
             raise LmiError(findings)

@@ -12,8 +12,15 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from lmi_constructs.findings import Finding
+from lmi_constructs.hosting._keywords import check_keywords
+from lmi_constructs.hosting._names import check_name
+from lmi_constructs.hosting._places import placed
 from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._surroundings import Surroundings
 from lmi_constructs.hosting._tokens import is_token
+from lmi_constructs.hosting._units import seconds
+from lmi_constructs.hosting.components.component_base import INVOKING
+from lmi_constructs.hosting.endpoint_operations import EndpointOperations
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +28,9 @@ if TYPE_CHECKING:
     from aws_cdk import aws_lambda as lambda_
     from aws_cdk import aws_logs as logs
 
-    from lmi_constructs.hosting.endpoint_operations import EndpointOperations
+    from lmi_constructs.hosting.components.component_base import ComponentBase
+    from lmi_constructs.hosting.endpoint_base import EndpointBase
+    from lmi_constructs.hosting.endpoint_config import LmiEndpointConfig
 
 SmokeCheck = Literal[
     "readiness",
@@ -66,7 +75,8 @@ class LmiSmokeTest(Construct):
         scope: Construct,
         id: str,
         *,
-        endpoint: EndpointOperations,
+        endpoint: EndpointBase,
+        component: ComponentBase | None = None,
         adapters: Sequence[str] = (),
         skip: Sequence[SmokeCheck] = (),
         max_tokens: int = 32,
@@ -79,21 +89,46 @@ class LmiSmokeTest(Construct):
             scope: Parent.
             id: Id within the parent.
             endpoint: The endpoint.
+            component: Component or adapter to call, on an endpoint that has some. The test may call
+                it and no other, comes after it, and runs again when it changes.
             adapters: Names of LoRA adapters that must answer; an unknown one must be refused.
             skip: Checks to leave out; a base model without a chat template has no chat.
             max_tokens: Most tokens of an answer.
-            inference_component_name: Component to call, on an endpoint that has some.
+            inference_component_name: Name of a component that was made elsewhere, instead of
+                `component`.
             timeout: How long all checks together may take. Default: 15 minutes, the most that
                 Lambda allows.
 
         Raises:
-            LmiError: If a check of `skip` does not exist, or the endpoint answers to S3 (LMI012).
+            LmiError: If a check of `skip` does not exist, the endpoint answers to S3, or it has
+                components and none is named (LMI012).
         """
         from aws_cdk import aws_lambda as lambda_
         from aws_cdk import aws_logs as logs
 
-        super().__init__(scope, id)
-        report(self, _check(skip, max_tokens, is_async=endpoint.endpoint_config.is_async))
+        with placed(scope, id):
+            super().__init__(scope, id)
+        given: dict[str, object] = {
+            "fleet": endpoint,
+            "component": component,
+            "component_name": inference_component_name,
+            "adapters": adapters,
+            "skip": skip,
+            "max_tokens": max_tokens,
+            "timeout": timeout,
+        }
+        report(self, check_keywords(given))
+        config = endpoint.endpoint_config if isinstance(endpoint, EndpointOperations) else None
+        name = inference_component_name if component is None else component.component_name
+        report(
+            self,
+            [
+                *_check(skip, max_tokens, is_async=config is not None and config.is_async),
+                *check_name(name, "inference_component_name", "LMI065"),
+                *_check_model(config, name),
+                *_check_timeout(seconds(timeout, "timeout")),
+            ],
+        )
         self.log_group = logs.LogGroup(
             self,
             "Logs",
@@ -117,18 +152,21 @@ class LmiSmokeTest(Construct):
                 role=role,
                 log_group=self.log_group,
                 memory_size=256,
-                timeout=timeout or cdk.Duration.minutes(_LONGEST_MINUTES),
+                timeout=cdk.Duration.minutes(_LONGEST_MINUTES) if timeout is None else timeout,
                 description="Smoke test of an LLM endpoint",
             )
-        properties = {
+        properties: dict[str, object] = {
             "EndpointName": endpoint.endpoint_name,
-            "EndpointConfigName": endpoint.endpoint_config.endpoint_config_name,
             "Adapters": list(adapters),
             "Skip": list(skip),
             "MaxTokens": max_tokens,
         }
-        if inference_component_name is not None:
-            properties["InferenceComponentName"] = inference_component_name
+        if config is not None:
+            properties["EndpointConfigName"] = config.endpoint_config_name
+        if name is not None:
+            properties["InferenceComponentName"] = name
+        if component is not None and component.served is not None:
+            properties["Served"] = component.served
         self.resource = cdk.CustomResource(
             self,
             "Resource",
@@ -136,14 +174,24 @@ class LmiSmokeTest(Construct):
             service_token=self.function.function_arn,
             properties=properties,
         )
-        describe = iam.Grant.add_to_principal(
-            grantee=role,
-            actions=["sagemaker:DescribeEndpoint"],
-            resource_arns=[endpoint.endpoint_arn],
-        )
-        grants = (self.log_group.grant_write(role), endpoint.grant_invoke(role), describe)
-        for grant in grants:
+        for grant in (self.log_group.grant_write(role), *_grants(role, endpoint, name)):
             grant.apply_before(self.resource)
+        if component is not None and component.resource is not None:
+            self.resource.node.add_dependency(component.resource)
+
+
+def _grants(role: iam.IRole, endpoint: EndpointBase, component_name: str | None) -> list[iam.Grant]:
+    """Let the function call and describe the endpoint and, of its components, the one named."""
+    actions, arns = ["sagemaker:DescribeEndpoint"], [endpoint.endpoint_arn]
+    if component_name is None:
+        return [
+            endpoint.grant_invoke(role),
+            iam.Grant.add_to_principal(grantee=role, actions=actions, resource_arns=arns),
+        ]
+    place = Surroundings.of(endpoint).arn("sagemaker", f"inference-component/{component_name}")
+    actions += [*INVOKING, "sagemaker:DescribeInferenceComponent"]
+    arns = [*arns, place]
+    return [iam.Grant.add_to_principal(grantee=role, actions=actions, resource_arns=arns)]
 
 
 def _stage(folder: Path) -> None:
@@ -154,6 +202,39 @@ def _stage(folder: Path) -> None:
     )
     for name in ("__init__.py", "_exports.py", "_version.py"):
         shutil.copy(_PACKAGE / name, target / name)
+
+
+def _check_model(config: LmiEndpointConfig | None, component_name: str | None) -> list[Finding]:
+    """Check that something answers: an endpoint has a model, or the component is named."""
+    if config is None:
+        return []
+    is_fleet = any(variant.variant.model is None for variant in config.variants)
+    if is_fleet and component_name is None:
+        message = "a smoke test of a fleet, which has no model of its own"
+        why = "SageMaker refuses requests that name no component, and the deployment is taken back"
+        fix = "test its components: component.add_smoke_test()"
+    elif not is_fleet and component_name is not None:
+        message = f"component {component_name!r} of an endpoint that has a model of its own"
+        why = "such an endpoint has no components, and the deployment is taken back"
+        fix = "leave the component out"
+    else:
+        return []
+    return [Finding(rule="LMI012", message=message, why=why, fix=fix, where="component")]
+
+
+def _check_timeout(given: int | None) -> list[Finding]:
+    if given is None or is_token(given) or 1 <= given <= _LONGEST_MINUTES * 60:
+        return []
+    return [
+        Finding(
+            rule="LMI012",
+            message=f"timeout is {given} seconds",
+            why=f"Lambda functions run 1 second to {_LONGEST_MINUTES} minutes",
+            fix=f"give up to cdk.Duration.minutes({_LONGEST_MINUTES})",
+            where="timeout",
+            source="https://docs.aws.amazon.com/lambda/latest/dg/configuration-timeout.html",
+        )
+    ]
 
 
 def _check(skip: Sequence[str], max_tokens: int, *, is_async: bool) -> list[Finding]:

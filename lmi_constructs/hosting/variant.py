@@ -7,6 +7,17 @@ from typing import TYPE_CHECKING, Literal
 
 from aws_cdk import aws_sagemaker as sagemaker
 
+from lmi_constructs.findings import Finding, LmiError
+from lmi_constructs.hosting._kinds import (
+    BUCKET,
+    COUNT,
+    ENCRYPTION_KEY,
+    Kind,
+    check_fields,
+    needed,
+    one_of,
+    text,
+)
 from lmi_constructs.hosting.s3_location import S3Location
 
 if TYPE_CHECKING:
@@ -35,6 +46,15 @@ class Routing:
     strategy: str
     prefix_length: int | None = None
     concurrency_threshold: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse values of another kind."""
+        kinds = {
+            "strategy": needed(text("RANDOM")),
+            "prefix_length": COUNT,
+            "concurrency_threshold": COUNT,
+        }
+        check_fields(self, kinds)
 
     @classmethod
     def least_outstanding_requests(cls) -> Routing:
@@ -83,6 +103,15 @@ class InstancePool:
     priority: int
     model: LmiModel | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse values of another kind."""
+        kinds = {
+            "instance_type": needed(text("ml.g6.48xlarge")),
+            "priority": needed(COUNT),
+            "model": Kind("use LmiModel(...)", has="image_uri"),
+        }
+        check_fields(self, kinds)
+
     def render(self) -> sagemaker.CfnEndpointConfig.InstancePoolProperty:
         """Return the L1 property."""
         return _Variant.InstancePoolProperty(
@@ -101,6 +130,11 @@ class CapacityReservation:
     """
 
     arn: str
+
+    def __post_init__(self) -> None:
+        """Refuse what is no text."""
+        arn = "arn:aws:sagemaker:us-east-1:123456789012:training-plan/NAME"
+        check_fields(self, {"arn": needed(text(arn))})
 
     def render(self) -> sagemaker.CfnEndpointConfig.CapacityReservationConfigProperty:
         """Return the L1 property."""
@@ -127,6 +161,33 @@ class ManagedInstanceScaling:
     scale_in_strategy: Literal["IDLE_RELEASE", "CONSOLIDATION"] | None = None
     scale_in_maximum_step_size: int | None = None
     scale_in_cooldown_minutes: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse values of another kind, and steps of a strategy that is not named.
+
+        Raises:
+            LmiError: Of a value of another kind (LMI010), or steps without a strategy (LMI079).
+        """
+        kinds = {
+            "min_instance_count": needed(COUNT),
+            "max_instance_count": needed(COUNT),
+            "scale_in_strategy": one_of("IDLE_RELEASE", "CONSOLIDATION"),
+            "scale_in_maximum_step_size": COUNT,
+            "scale_in_cooldown_minutes": COUNT,
+        }
+        check_fields(self, kinds)
+        steps = (self.scale_in_maximum_step_size, self.scale_in_cooldown_minutes)
+        if self.scale_in_strategy is None and steps != (None, None):
+            finding = Finding(
+                rule="LMI079",
+                message="steps of scaling in are given without a strategy",
+                why="CreateEndpointConfig takes them only together with one",
+                fix="give scale_in_strategy='IDLE_RELEASE' or 'CONSOLIDATION'",
+                where="scale_in_strategy",
+                source="botocore 1.44.8 sagemaker 2017-07-24"
+                " ProductionVariantManagedInstanceScalingScaleInPolicy",
+            )
+            raise LmiError(finding)
 
     def render(self) -> sagemaker.CfnEndpointConfig.ManagedInstanceScalingProperty:
         """Return the L1 property."""
@@ -158,6 +219,15 @@ class CoreDump:
     bucket: s3.IBucket | str
     prefix: str = ""
     encryption_key: kms.IKey | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse values of another kind."""
+        kinds = {
+            "bucket": BUCKET,
+            "prefix": needed(text("core/")),
+            "encryption_key": ENCRYPTION_KEY,
+        }
+        check_fields(self, kinds)
 
     @property
     def location(self) -> S3Location:

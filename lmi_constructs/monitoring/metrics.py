@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING
 
+from lmi_constructs.container.tokens import is_number_token
 from lmi_constructs.facts.metrics import endpoint_metrics
 from lmi_constructs.findings import Finding, LmiError
 
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
     from aws_cdk import aws_cloudwatch as cloudwatch
 
     from lmi_constructs.facts.metrics import EndpointMetric
+
+_SOURCE = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html"
+_MINUTE = 60
+_SHORT_PERIODS = (1, 5, 10, 20, 30)
+_LONGEST_PERIOD = 604_800
 
 
 def endpoint_metric(
@@ -45,7 +51,7 @@ def endpoint_metric(
         metric_name=row.name,
         dimensions_map={dimension: values[dimension] for dimension in row.dimensions},
         statistic=statistic or row.statistic,
-        period=period or _one_minute(),
+        period=_one_minute() if period is None else period,
     )
 
 
@@ -72,6 +78,57 @@ def component_metric(
         dimensions_map={"InferenceComponentName": component_name},
         statistic=row.statistic,
         period=cdk.Duration.seconds(period_seconds),
+    )
+
+
+def seconds_of_period(period: cdk.Duration | None, default: int) -> int:
+    """Return the seconds of a metric's period, keeping a token as a token.
+
+    Args:
+        period: The period.
+        default: Seconds without one.
+
+    Raises:
+        LmiError: If CloudWatch takes no such period (LMI088).
+    """
+    if period is None:
+        return default
+    try:
+        seconds = period.to_seconds(integral=False)
+    except RuntimeError as error:
+        raise LmiError(_wrong_period(str(error).splitlines()[0])) from error
+    if not is_number_token(seconds):
+        is_long = seconds > 0 and seconds % _MINUTE == 0
+        if not (is_long or seconds in _SHORT_PERIODS) or seconds > _LONGEST_PERIOD:
+            raise LmiError(_wrong_period(f"it is {seconds:g} seconds"))
+    return int(seconds)
+
+
+def check_evaluation_periods(count: int) -> list[Finding]:
+    """Check how many periods an alarm looks at; a token is not known."""
+    if is_number_token(count) or count >= 1:
+        return []
+    return [
+        Finding(
+            rule="LMI088",
+            message=f"evaluation_periods is {count}",
+            why="an alarm looks at one period at least, and CloudWatch refuses fewer",
+            fix="give 1 or more",
+            where="evaluation_periods",
+            source=_SOURCE,
+        )
+    ]
+
+
+def _wrong_period(message: str) -> Finding:
+    return Finding(
+        rule="LMI088",
+        message=f"the period cannot be: {message}",
+        why="CloudWatch puts values together over 10, 20 or 30 seconds or whole minutes up to a week,"
+        " and refuses the alarm otherwise",
+        fix="give cdk.Duration.minutes(5), or cdk.Duration.seconds(...) of a token",
+        where="period",
+        source=_SOURCE,
     )
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from lmi_constructs.hosting.model import LmiModel
 
 _SOURCE = "botocore 1.44.8 sagemaker 2017-07-24 CreateInferenceComponentInput"
+_FEWEST_CPUS = 0.25
 _DEFAULT_RANK = 16
 """What vLLM takes without `max_lora_rank` (EngineArgs of the vLLM wheels)."""
 
@@ -56,6 +57,22 @@ def check_accelerators(count: int | None) -> list[Finding]:
     ]
 
 
+def check_cpus(count: float | None) -> list[Finding]:
+    """Check the vCPUs of a copy."""
+    if count is None or is_token(count) or count >= _FEWEST_CPUS:
+        return []
+    return [
+        Finding(
+            rule="LMI046",
+            message=f"cpu_count is {count:g}",
+            why=f"SageMaker takes {_FEWEST_CPUS} or more, and refuses the component",
+            fix="give the vCPUs of each copy, or leave cpu_count out",
+            where="cpu_count",
+            source=_SOURCE,
+        )
+    ]
+
+
 def check_base(rank: int | None, base: ResolvedModel | None) -> list[Finding]:
     """Check that the base takes adapters of a rank; nothing is said where one is not known."""
     if base is None or base.verdict is None or base.verdict.starts is None:
@@ -71,7 +88,7 @@ def check_base(rank: int | None, base: ResolvedModel | None) -> list[Finding]:
                 source="https://docs.vllm.ai/en/latest/features/lora/",
             )
         ]
-    if rank is None:
+    if rank is None or is_token(rank):
         return []
     largest = base.verdict.effective.get("max_lora_rank", _DEFAULT_RANK)
     if not isinstance(largest, int) or is_token(largest) or rank <= largest:
@@ -83,6 +100,40 @@ def check_base(rank: int | None, base: ResolvedModel | None) -> list[Finding]:
             why="the engine refuses to load the adapter, and its component fails",
             fix=f"give the base component settings with max_lora_rank={rank} or more",
             where="data",
+            source="https://docs.vllm.ai/en/latest/features/lora/",
+        )
+    ]
+
+
+def check_kind_of_base(base: object) -> list[Finding]:
+    """Check that an adapter is put on a model, not on another adapter."""
+    from lmi_constructs.hosting.components.adapter import LmiAdapter
+
+    if not isinstance(base, LmiAdapter):
+        return []
+    return [
+        Finding(
+            rule="LMI059",
+            message=f"the base is {base.component_name}, which is an adapter itself",
+            why="an adapter runs on a component that holds a model, and an adapter holds none",
+            fix="give the component that this adapter runs on: base=adapter.base",
+            where="base",
+            source=_SOURCE,
+        )
+    ]
+
+
+def check_rank(rank: int | None) -> list[Finding]:
+    """Check that a rank is one; `None` is not known."""
+    if rank is None or is_token(rank) or rank >= 1:
+        return []
+    return [
+        Finding(
+            rule="LMI059",
+            message=f"the rank is {rank}",
+            why="no adapter has such a rank, so that nothing could be compared with it",
+            fix="give r of its adapter_config.json, or leave rank out",
+            where="rank",
             source="https://docs.vllm.ai/en/latest/features/lora/",
         )
     ]

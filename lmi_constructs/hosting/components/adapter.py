@@ -10,11 +10,17 @@ from aws_cdk import aws_sagemaker as sagemaker
 from lmi_constructs.checks.plugin import attach_to
 from lmi_constructs.findings import raise_errors
 from lmi_constructs.hosting._keywords import check_keywords
+from lmi_constructs.hosting._kinds import COUNT, Kind, check_fields
 from lmi_constructs.hosting._names import check_name, literal_name
 from lmi_constructs.hosting._permissions import own_policy
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._surroundings import Surroundings
-from lmi_constructs.hosting.components._checks import check_archive, check_base
+from lmi_constructs.hosting.components._checks import (
+    check_archive,
+    check_base,
+    check_kind_of_base,
+    check_rank,
+)
 from lmi_constructs.hosting.components.component_base import ComponentBase
 from lmi_constructs.hosting.s3_location import S3Object
 
@@ -27,6 +33,10 @@ if TYPE_CHECKING:
     from lmi_constructs.hosting.components.inference_component import BaseComponent
 
 _Component = sagemaker.CfnInferenceComponent
+_FIELDS = {
+    "archive": Kind("use AdapterData.s3_archive(bucket, key)", (S3Object,), required=True),
+    "rank": COUNT,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +54,11 @@ class AdapterData:
 
     archive: S3Object
     rank: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what is no archive, and a rank that there cannot be."""
+        check_fields(self, _FIELDS)
+        raise_errors([*check_archive(self.archive.key), *check_rank(self.rank)])
 
     @classmethod
     def s3_archive(
@@ -64,10 +79,9 @@ class AdapterData:
             rank: Rank of the adapter (`r` of its `adapter_config.json`), to check it at synth.
 
         Raises:
-            LmiError: If the key is not that of a `.tar.gz` (LMI059), or the bucket's name is none
-                (LMI025).
+            LmiError: If the key is not that of a `.tar.gz` (LMI059), the rank is none (LMI059), or
+                the bucket's name is none (LMI025).
         """
-        raise_errors(check_archive(key))
         return cls(S3Object(bucket, key, encryption_key), rank)
 
 
@@ -83,6 +97,13 @@ class LmiAdapter(ComponentBase):
         fleet: The endpoint.
         component_name: Name of the adapter's component, known at synth.
     """
+
+    resource: sagemaker.CfnInferenceComponent
+
+    @property
+    def served(self) -> str:
+        """Address of the archive."""
+        return self._data.archive.uri
 
     def __init__(
         self,
@@ -106,16 +127,12 @@ class LmiAdapter(ComponentBase):
             LmiError: If the container of the base takes no such adapter (LMI059).
         """
         super().__init__(scope, id)
-        report(
-            self,
-            [
-                *check_keywords({"adapter_data": data}),
-                *check_name(component_name, "component_name", "LMI065"),
-            ],
-        )
+        report(self, check_kind_of_base(base))
+        report(self, check_keywords({"base": base, "data": data, "component_name": component_name}))
+        report(self, check_name(component_name, "component_name", "LMI065"))
         attach_to(self, scope)
         report(self, check_base(data.rank, base.resolved))
-        self.base, self.fleet = base, base.fleet
+        self.base, self.fleet, self._data = base, base.fleet, data
         self.component_name = component_name or literal_name(self)
         archive = data.archive
         self.resource = _Component(
@@ -131,7 +148,7 @@ class LmiAdapter(ComponentBase):
             ),
         )
         self.resource.node.add_dependency(*self._let_read(archive))
-        if base.model is not None:
+        if base.resource is not None:
             self.resource.node.add_dependency(base.resource)
 
     def _let_read(self, archive: S3Object) -> list[IDependable]:

@@ -9,18 +9,26 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from lmi_constructs.hosting._keywords import check_keywords
+from lmi_constructs.hosting._places import placed
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._surroundings import Surroundings
-from lmi_constructs.monitoring.metrics import component_metric
+from lmi_constructs.monitoring.metrics import (
+    check_evaluation_periods,
+    component_metric,
+    seconds_of_period,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from aws_cdk import aws_cloudwatch as cloudwatch
     from aws_cdk import aws_sagemaker as sagemaker
     from aws_cdk import aws_sns as sns
 
     from lmi_constructs.hosting.endpoint_base import EndpointBase
+    from lmi_constructs.hosting.smoke_test import LmiSmokeTest, SmokeCheck
 
-_INVOKING = ("sagemaker:InvokeEndpoint", "sagemaker:InvokeEndpointWithResponseStream")
+INVOKING = ("sagemaker:InvokeEndpoint", "sagemaker:InvokeEndpointWithResponseStream")
 
 
 class ComponentBase(Construct):
@@ -29,17 +37,33 @@ class ComponentBase(Construct):
     Attributes:
         fleet: The endpoint.
         component_name: Name that requests give as `InferenceComponentName`; known at synth.
-        resource: The L1 construct.
+        resource: The L1 construct, `None` if the component was made elsewhere.
     """
 
     fleet: EndpointBase
     component_name: str
-    resource: sagemaker.CfnInferenceComponent
+    resource: sagemaker.CfnInferenceComponent | None = None
+
+    def __init__(self, scope: Construct, id: str) -> None:
+        """Take a place in the construct tree.
+
+        Raises:
+            LmiError: If there can be no construct (LMI010), or there is one already (LMI067).
+        """
+        with placed(scope, id):
+            super().__init__(scope, id)
 
     @property
     def component_arn(self) -> str:
         """ARN of the component."""
-        return self.resource.ref
+        if self.resource is not None:
+            return self.resource.ref
+        return Surroundings.of(self).arn("sagemaker", f"inference-component/{self.component_name}")
+
+    @property
+    def served(self) -> str | None:
+        """What changes when something else is served: the model's name or the adapter's archive."""
+        return None
 
     def grant_invoke(self, grantee: iam.IGrantable) -> iam.Grant:
         """Let someone send requests to this component, and to no other of the fleet.
@@ -50,10 +74,11 @@ class ComponentBase(Construct):
 
         Source: https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsagemaker.html
         """
+        report(self, check_keywords({"grantee": grantee}))
         name = f"inference-component/{self.component_name}"
         return iam.Grant.add_to_principal(
             grantee=grantee,
-            actions=list(_INVOKING),
+            actions=list(INVOKING),
             resource_arns=[
                 self.fleet.endpoint_arn,
                 Surroundings.of(self).arn("sagemaker", name),
@@ -71,14 +96,52 @@ class ComponentBase(Construct):
             LmiError: If components are not known to publish it (LMI085). What is published for each
                 component is hardly documented; metrics that nobody has confirmed are left out.
         """
-        seconds = 60 if period is None else int(period.to_seconds())
-        return component_metric(name, component_name=self.component_name, period_seconds=seconds)
+        report(self, check_keywords({"name": name, "period": period}))
+        return component_metric(
+            name,
+            component_name=self.component_name,
+            period_seconds=seconds_of_period(period, 60),
+        )
 
     def metric_no_capacity_invocation_failures(
         self, *, period: cdk.Duration | None = None
     ) -> cloudwatch.Metric:
         """Requests that found no copy of the model."""
         return self.metric("NoCapacityInvocationFailures", period=period)
+
+    def add_smoke_test(
+        self,
+        *,
+        adapters: Sequence[str] = (),
+        skip: Sequence[SmokeCheck] = (),
+        max_tokens: int = 32,
+        timeout: cdk.Duration | None = None,
+    ) -> LmiSmokeTest:
+        """Let a deployment fail, and be taken back, if this model or adapter does not answer.
+
+        It runs again whenever the model, the adapter's archive or the fleet's configuration changes.
+
+        Args:
+            adapters: Names of LoRA adapters beside the model that must answer.
+            skip: Checks to leave out; a base model without a chat template has no chat.
+            max_tokens: Most tokens of an answer.
+            timeout: How long all checks together may take. Default: 15 minutes.
+
+        Raises:
+            LmiError: If the test could not pass (LMI012), or there is one already (LMI067).
+        """
+        from lmi_constructs.hosting.smoke_test import LmiSmokeTest
+
+        return LmiSmokeTest(
+            self,
+            "SmokeTest",
+            endpoint=self.fleet,
+            component=self,
+            adapters=adapters,
+            skip=skip,
+            max_tokens=max_tokens,
+            timeout=timeout,
+        )
 
     def add_no_capacity_alarm(
         self,
@@ -102,20 +165,24 @@ class ComponentBase(Construct):
         """
         from aws_cdk import aws_cloudwatch as cloudwatch
 
-        report(self, check_keywords({"topic": topic}))
-        alarm = cloudwatch.Alarm(
-            self,
-            "NoCapacity",
-            metric=self.metric_no_capacity_invocation_failures(
-                period=period or cdk.Duration.minutes(5)
-            ),
-            threshold=1,
-            evaluation_periods=evaluation_periods,
-            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
-            alarm_description="Requests have found no copy of the model for a while. Look whether the"
-            " component is in service and whether the fleet may have, and gets, another instance.",
-        )
+        given = {"topic": topic, "period": period, "evaluation_periods": evaluation_periods}
+        report(self, check_keywords(given))
+        report(self, check_evaluation_periods(evaluation_periods))
+        with placed(self, "NoCapacity", fix="add one alarm; others are cloudwatch.Alarm(...)"):
+            alarm = cloudwatch.Alarm(
+                self,
+                "NoCapacity",
+                metric=self.metric_no_capacity_invocation_failures(
+                    period=cdk.Duration.minutes(5) if period is None else period
+                ),
+                threshold=1,
+                evaluation_periods=evaluation_periods,
+                comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+                treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+                alarm_description="Requests have found no copy of the model for a while. Look whether"
+                " the component is in service and whether the fleet may have, and gets, another"
+                " instance.",
+            )
         if topic is not None:
             from aws_cdk import aws_cloudwatch_actions as actions
 

@@ -14,10 +14,12 @@ from lmi_constructs.hosting._planning import engine_concurrency
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._resolved_model import ResolvedModel
 from lmi_constructs.hosting._surroundings import Surroundings
+from lmi_constructs.hosting._units import mebibytes
 from lmi_constructs.hosting.components._checks import (
     accelerators_of,
     check_accelerators,
     check_alternatives,
+    check_cpus,
 )
 from lmi_constructs.hosting.components.component_base import ComponentBase
 from lmi_constructs.hosting.endpoint_operations import EndpointOperations
@@ -96,6 +98,12 @@ class LmiInferenceComponent(BaseComponent):
 
     model: LmiModel
     resolved: ResolvedModel
+    resource: sagemaker.CfnInferenceComponent
+
+    @property
+    def served(self) -> str:
+        """Name of the model, which a changed model has another of."""
+        return self.model.model_name
 
     def __init__(
         self,
@@ -163,14 +171,19 @@ class LmiInferenceComponent(BaseComponent):
             "environment": environment,
             "role": role,
         }
-        sizes = {"min_memory": min_memory, "max_memory": max_memory}
+        sizes = {"min_memory": min_memory, "max_memory": max_memory, "fleet": fleet}
         counts = {"initial_copy_count": initial_copy_count, "cpu_count": cpu_count}
         of_component = {
             "startup_timeout": startup_timeout,
             "download_timeout": download_timeout,
             "accelerator_count": accelerator_count,
             "model": model,
+            "component_name": component_name,
+            "cache_on_instances": cache_on_instances,
+            "adapter_location": adapter_location,
         }
+        if variant_name is not None:
+            of_component["variant_name"] = variant_name
         report(self, check_keywords({**given, **sizes, **counts, **of_component}))
         named = [name for name, value in given.items() if value is not None]
         report(
@@ -178,6 +191,7 @@ class LmiInferenceComponent(BaseComponent):
             [
                 *check_alternatives(model is not None, named),
                 *check_name(component_name, "component_name", "LMI065"),
+                *check_cpus(cpu_count),
             ],
         )
         if model is None and model_data is not None:
@@ -224,10 +238,8 @@ class LmiInferenceComponent(BaseComponent):
                 compute_resource_requirements=_Component.InferenceComponentComputeResourceRequirementsProperty(
                     number_of_accelerator_devices_required=self.accelerator_count,
                     number_of_cpu_cores_required=cpu_count,
-                    min_memory_required_in_mb=int(min_memory.to_mebibytes()),
-                    max_memory_required_in_mb=None
-                    if max_memory is None
-                    else int(max_memory.to_mebibytes()),
+                    min_memory_required_in_mb=mebibytes(min_memory, "min_memory"),
+                    max_memory_required_in_mb=mebibytes(max_memory, "max_memory"),
                 ),
                 startup_parameters=_Component.InferenceComponentStartupParametersProperty(
                     container_startup_health_check_timeout_in_seconds=self.resolved.startup_seconds,
@@ -253,6 +265,9 @@ class LmiInferenceComponent(BaseComponent):
             id: Id within the parent.
             component_name: Name of the component.
             fleet: Its endpoint: a fleet, or `LmiEndpoint.from_endpoint_name(...)`.
+
+        Raises:
+            LmiError: If the name (LMI010, LMI065) or the fleet (LMI010) is none.
         """
         return ImportedComponent(scope, id, component_name, fleet=fleet)
 
@@ -311,11 +326,8 @@ class ImportedComponent(BaseComponent):
     ) -> None:
         """Refer to a component by its name."""
         super().__init__(scope, id)
+        given = {"component_name": component_name, "fleet": fleet}
+        report(self, check_keywords(given, required="component_name"))
+        report(self, check_name(component_name, "component_name", "LMI065"))
         self.component_name = component_name
         self.fleet = fleet
-
-    @property
-    def component_arn(self) -> str:
-        """ARN of the component."""
-        name = f"inference-component/{self.component_name}"
-        return Surroundings.of(self).arn("sagemaker", name)

@@ -41,16 +41,8 @@ def check_policy(
                 where="target",
             )
         )
-    elif target is not None and not is_token(target) and target <= 0:
-        findings.append(
-            Finding(
-                rule="LMI083",
-                message=f"the target is {target}",
-                why="a target must be above zero",
-                fix="give a number above zero",
-                where="target",
-            )
-        )
+    elif target is not None and (wrong := check_target(target, "target")):
+        findings += wrong
     elif target is not None and concurrency is not None and target > concurrency:
         findings.append(
             Finding(
@@ -115,7 +107,7 @@ def check_backlog(target: float, *, is_async: bool) -> list[Finding]:
                 source="https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-monitor.html",
             )
         )
-    if isinstance(target, (int, float)) and not is_token(target) and target <= 0:
+    if not is_token(target) and target <= 0:
         findings.append(
             Finding(
                 rule="LMI083",
@@ -126,6 +118,38 @@ def check_backlog(target: float, *, is_async: bool) -> list[Finding]:
             )
         )
     return findings
+
+
+def check_target(target: float, where: str) -> list[Finding]:
+    """Check a target of whatever metric; a token is not known."""
+    if is_token(target) or target > 0:
+        return []
+    return [
+        Finding(
+            rule="LMI083",
+            message=f"the target is {target}",
+            why="a target must be above zero",
+            fix="give a number above zero",
+            where=where,
+        )
+    ]
+
+
+def check_action(name: str, others: list[str]) -> list[Finding]:
+    """Check that a scheduled action has a name of its own."""
+    if name and name not in others:
+        return []
+    return [
+        Finding(
+            rule="LMI067",
+            message=f"the scheduled action {name!r} is named twice"
+            if name
+            else "the scheduled action has no name",
+            why="Application Auto Scaling knows scheduled actions by their names",
+            fix="give each an id of its own",
+            where="id",
+        )
+    ]
 
 
 def check_schedule(min_capacity: int | None, max_capacity: int | None) -> list[Finding]:

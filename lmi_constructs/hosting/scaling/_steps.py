@@ -30,7 +30,8 @@ class _Step(NamedTuple):
 
 
 def check_steps(
-    metric: cloudwatch.Metric, steps: Sequence[autoscaling.ScalingInterval]
+    metric: cloudwatch.Metric | cloudwatch.MathExpression,
+    steps: Sequence[autoscaling.ScalingInterval],
 ) -> list[Finding]:
     """Check the steps of a policy; nothing is said of steps that are known only when deployed."""
     if any(is_token(bound) for step in steps for bound in (step.lower, step.upper, step.change)):
@@ -94,12 +95,14 @@ def _gaps(steps: list[_Step]) -> list[str]:
     ]
 
 
-def _check_direction(metric: cloudwatch.Metric, steps: list[_Step]) -> list[Finding]:
+def _check_direction(
+    metric: cloudwatch.Metric | cloudwatch.MathExpression, steps: list[_Step]
+) -> list[Finding]:
     """Check that more load never means fewer, as far as the metric is known to mean load."""
     from lmi_constructs.facts.metrics import endpoint_metrics
 
     changes = [step.change for step in steps]
-    name = metric.metric_name
+    name = getattr(metric, "metric_name", None)
     falls = any(later < earlier for earlier, later in pairwise(changes))
     rises = any(later > earlier for earlier, later in pairwise(changes))
     if falls and rises:

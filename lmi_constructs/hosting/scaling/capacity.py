@@ -5,27 +5,36 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import aws_cdk as cdk
 from aws_cdk import aws_applicationautoscaling as autoscaling
 from constructs import Construct
 
 from lmi_constructs.hosting._keywords import check_keywords
+from lmi_constructs.hosting._places import placed
 from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._tokens import is_token
+from lmi_constructs.hosting._units import whole_seconds
 from lmi_constructs.hosting.scaling import _policies
 from lmi_constructs.hosting.scaling._checks import (
     CONCURRENCY_TARGET_RATIO,
+    check_action,
     check_capacity,
     check_policy,
     check_schedule,
+    check_target,
 )
 from lmi_constructs.hosting.scaling._steps import check_steps
+from lmi_constructs.monitoring.metrics import check_evaluation_periods
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    import aws_cdk as cdk
     from aws_cdk import aws_cloudwatch as cloudwatch
 
     from lmi_constructs.hosting.scaling._policies import Dimension
+
+
+_ONCE = "add all policies to what the first call returned"
 
 
 class ScalableCapacity(Construct):
@@ -57,7 +66,8 @@ class ScalableCapacity(Construct):
         is_async: bool,
     ) -> None:
         """Register what is scaled; see the classes that are made."""
-        super().__init__(scope, id)
+        with placed(scope, id, fix=_ONCE):
+            super().__init__(scope, id)
         self._dimension = dimension
         self._least = least
         self._concurrency = concurrency
@@ -106,7 +116,9 @@ class ScalableCapacity(Construct):
             LmiError: If no target follows from the settings (LMI083), or the endpoint is
                 asynchronous and publishes no such metric (LMI088).
         """
-        self._check_kinds(target, scale_in_cooldown, scale_out_cooldown)
+        self._check_kinds(
+            {"target": target}, scale_in_cooldown, scale_out_cooldown, disable_scale_in
+        )
         metric, concurrency = self._dimension.concurrency_metric, self._concurrency
         report(self, check_policy(metric, target, concurrency, is_async=self._is_async))
         if target is None and concurrency is not None:
@@ -139,7 +151,12 @@ class ScalableCapacity(Construct):
             LmiError: If the endpoint is asynchronous and publishes no such metric (LMI088).
         """
         target, metric = target_invocations_per_minute, self._dimension.invocations_metric
-        self._check_kinds(target, scale_in_cooldown, scale_out_cooldown)
+        self._check_kinds(
+            {"target_invocations_per_minute": target},
+            scale_in_cooldown,
+            scale_out_cooldown,
+            disable_scale_in,
+        )
         report(self, check_policy(metric, target, None, is_async=self._is_async))
         return self._track(
             id, target, scale_in_cooldown, scale_out_cooldown, disable_scale_in, metric=metric
@@ -166,8 +183,14 @@ class ScalableCapacity(Construct):
             scale_out_cooldown: Pause after adding some. Default: the longest that the model may
                 take to start.
             disable_scale_in: Whether none is ever taken away.
+
+        Raises:
+            LmiError: If the metric is none (LMI010), or the target is not above zero (LMI083).
         """
-        self._check_kinds(target, scale_in_cooldown, scale_out_cooldown)
+        given = {"target": target, "metric": metric}
+        self._check_kinds(given, scale_in_cooldown, scale_out_cooldown, disable_scale_in)
+        report(self, check_keywords({"target": target}, required="target"))
+        report(self, check_target(target, "target"))
         return self._track(
             id, target, scale_in_cooldown, scale_out_cooldown, disable_scale_in, metric=metric
         )
@@ -176,7 +199,7 @@ class ScalableCapacity(Construct):
         self,
         id: str,
         *,
-        metric: cloudwatch.Metric,
+        metric: cloudwatch.Metric | cloudwatch.MathExpression,
         scaling_steps: Sequence[autoscaling.ScalingInterval],
         adjustment_type: autoscaling.AdjustmentType = autoscaling.AdjustmentType.CHANGE_IN_CAPACITY,
         cooldown: cdk.Duration | None = None,
@@ -188,7 +211,7 @@ class ScalableCapacity(Construct):
 
         Args:
             id: Id of the policies.
-            metric: The metric.
+            metric: The metric, or an expression over several.
             scaling_steps: At least two ranges of the metric that do not overlap, each with what
                 changes: `ScalingInterval(lower=40, change=+2)`.
             adjustment_type: What `change` means. Default: that many more or fewer.
@@ -198,25 +221,41 @@ class ScalableCapacity(Construct):
         Raises:
             LmiError: If the steps are too few, unbounded or overlap (LMI083).
         """
-        report(self, [*check_keywords({"cooldown": cooldown}), *check_steps(metric, scaling_steps)])
-        import aws_cdk as cdk
+        from aws_cdk import aws_cloudwatch as cloudwatch
 
-        return autoscaling.StepScalingPolicy(
+        given: dict[str, object] = {
+            "scaling_steps": scaling_steps,
+            "adjustment_type": adjustment_type,
+            "cooldown": cooldown,
+            "evaluation_periods": evaluation_periods,
+        }
+        if not isinstance(metric, cloudwatch.MathExpression):
+            given["metric"] = metric
+        report(self, check_keywords(given))
+        report(
             self,
-            id,
-            scaling_target=autoscaling.ScalableTarget.from_scalable_target_attributes(
-                self,
-                f"{id}Target",
-                scalable_dimension=self._dimension.name,
-                scalable_target_id=self.resource.ref,
-                service_namespace="sagemaker",
-            ),
-            metric=metric,
-            scaling_steps=scaling_steps,
-            adjustment_type=adjustment_type,
-            cooldown=cooldown or cdk.Duration.seconds(self._scale_out_seconds(None)),
-            evaluation_periods=evaluation_periods,
+            [*check_evaluation_periods(evaluation_periods), *check_steps(metric, scaling_steps)],
         )
+        pause = self._scale_out_seconds(None)
+        if cooldown is not None:
+            pause = whole_seconds(cooldown, "cooldown")
+        with placed(self, id):
+            return autoscaling.StepScalingPolicy(
+                self,
+                id,
+                scaling_target=autoscaling.ScalableTarget.from_scalable_target_attributes(
+                    self,
+                    f"{id}Target",
+                    scalable_dimension=self._dimension.name,
+                    scalable_target_id=self.resource.ref,
+                    service_namespace="sagemaker",
+                ),
+                metric=metric,
+                scaling_steps=scaling_steps,
+                adjustment_type=adjustment_type,
+                cooldown=cdk.Duration.seconds(pause),
+                evaluation_periods=evaluation_periods,
+            )
 
     def scale_on_schedule(
         self,
@@ -239,9 +278,14 @@ class ScalableCapacity(Construct):
         Raises:
             LmiError: If neither limit is given, or the limits cannot be (LMI083).
         """
+        given = {"schedule": schedule, "time_zone": time_zone}
+        limits = {"min_capacity": min_capacity, "max_capacity": max_capacity}
+        limits = {name: value for name, value in limits.items() if value is not None}
+        report(self, check_keywords({"id": id, **given, **limits}))
+        report(self, check_action(id, [action.scheduled_action_name for action in self._scheduled]))
         least = self.min_capacity if min_capacity is None else min_capacity
         most = self.max_capacity if max_capacity is None else max_capacity
-        if max_capacity is None:
+        if max_capacity is None and not is_token(most) and not is_token(least):
             most = max(most, least)  # an earlier action may have set the other limit
         report(
             self,
@@ -263,9 +307,19 @@ class ScalableCapacity(Construct):
         )
         self.resource.scheduled_actions = list(self._scheduled)
 
-    def _check_kinds(self, target: object, scale_in: object, scale_out: object) -> None:
-        given = {"scale_in_cooldown": scale_in, "scale_out_cooldown": scale_out}
-        report(self, check_keywords({"target": target, **given}))
+    def _check_kinds(
+        self,
+        given: Mapping[str, object],
+        scale_in: object,
+        scale_out: object,
+        disable_scale_in: object = None,
+    ) -> None:
+        common = {
+            "scale_in_cooldown": scale_in,
+            "scale_out_cooldown": scale_out,
+            "disable_scale_in": disable_scale_in,
+        }
+        report(self, check_keywords({**given, **common}))
 
     def _track(
         self,
@@ -278,21 +332,27 @@ class ScalableCapacity(Construct):
         metric: str | cloudwatch.Metric,
     ) -> autoscaling.CfnScalingPolicy:
         assert target is not None  # noqa: S101 - check_policy has made sure of it
-        return _policies.track(
-            self,
-            id,
-            scaled=self.resource,
-            metric=metric,
-            target=target,
-            scale_in_seconds=_policies.SHORTEST_COOLDOWN_SECONDS
-            if scale_in_cooldown is None
-            else int(scale_in_cooldown.to_seconds()),
-            scale_out_seconds=self._scale_out_seconds(scale_out_cooldown),
-            disable_scale_in=disable_scale_in,
-        )
+        scale_in_seconds = _policies.SHORTEST_COOLDOWN_SECONDS
+        if scale_in_cooldown is not None:
+            scale_in_seconds = whole_seconds(scale_in_cooldown, "scale_in_cooldown")
+        scale_out_seconds = self._scale_out_seconds(scale_out_cooldown)
+        with placed(self, id):
+            return _policies.track(
+                self,
+                id,
+                scaled=self.resource,
+                metric=metric,
+                target=target,
+                scale_in_seconds=scale_in_seconds,
+                scale_out_seconds=scale_out_seconds,
+                disable_scale_in=disable_scale_in,
+            )
 
     def _scale_out_seconds(self, given: cdk.Duration | None) -> int:
         """Return the pause after adding some: what was said, else what starting may take."""
         if given is not None:
-            return int(given.to_seconds())
-        return max(_policies.SHORTEST_COOLDOWN_SECONDS, self._startup_seconds or 0)
+            return whole_seconds(given, "scale_out_cooldown")
+        known = self._startup_seconds
+        if known is None or is_token(known):
+            return _policies.SHORTEST_COOLDOWN_SECONDS if known is None else known
+        return max(_policies.SHORTEST_COOLDOWN_SECONDS, known)

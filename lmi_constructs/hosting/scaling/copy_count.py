@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._units import whole_seconds
 from lmi_constructs.hosting.scaling import _policies
 from lmi_constructs.hosting.scaling._checks import check_scale_to_zero
 from lmi_constructs.hosting.scaling.capacity import ScalableCapacity
@@ -139,7 +140,7 @@ class ScalableCopyCount(ScalableCapacity):
             adjustment="ChangeInCapacity",
             cooldown_seconds=_WAKE_UP_COOLDOWN_SECONDS
             if wake_up_cooldown is None
-            else int(wake_up_cooldown.to_seconds()),
+            else whole_seconds(wake_up_cooldown, "wake_up_cooldown"),
             description="A request found no copy of the model: starts the first one. It is no fault,"
             " and nobody has to look.",
         )

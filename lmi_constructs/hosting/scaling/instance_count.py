@@ -89,8 +89,9 @@ class ScalableInstanceCount(ScalableCapacity):
             LmiError: If the endpoint is not asynchronous (LMI088), or the target is not above zero
                 (LMI083).
         """
+        given = {"target_per_instance": target_per_instance}
+        self._check_kinds(given, scale_in_cooldown, scale_out_cooldown)
         report(self, check_backlog(target_per_instance, is_async=self._is_async))
-        self._check_kinds(target_per_instance, scale_in_cooldown, scale_out_cooldown)
         if self.min_capacity == 0 and self.wake_up_policy is None:
             self.wake_up_policy, self.wake_up_alarm = _policies.wake_up(
                 self,
