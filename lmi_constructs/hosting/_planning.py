@@ -34,8 +34,8 @@ def judge(
     if container is None:
         return None
     instance = instance_types().get(instance_type or "")
-    gpus = accelerator_count
-    if gpus is None and instance is not None:
+    gpus = None if is_token(accelerator_count) else accelerator_count
+    if accelerator_count is None and instance is not None:
         gpus = instance.accelerator_count
     return verdict(
         environment,
@@ -56,10 +56,12 @@ def plan_memory(
 ) -> Plan | None:
     """Return the memory plan of a model on an instance, or on some of its accelerators.
 
-    `None` if one of them is not known, or the back end is none that the planner knows.
+    `None` if one of them is not known at synth, or the back end is none that the planner knows.
     """
     instance = instance_types().get(instance_type or "")
     if architecture is None or instance is None or judged is None or container is None:
+        return None
+    if is_token(architecture) or is_token(accelerator_count):
         return None
     from lmi_constructs.planner import Architecture, EngineConfiguration, is_planned, plan
 

@@ -82,7 +82,7 @@ def component_metric(
 
 
 def seconds_of_period(period: cdk.Duration | None, default: int) -> int:
-    """Return the seconds of a metric's period, keeping a token as a token.
+    """Return the seconds of a metric's period.
 
     Args:
         period: The period.
@@ -97,10 +97,11 @@ def seconds_of_period(period: cdk.Duration | None, default: int) -> int:
         seconds = period.to_seconds(integral=False)
     except RuntimeError as error:
         raise LmiError(_wrong_period(str(error).splitlines()[0])) from error
-    if not is_number_token(seconds):
-        is_long = seconds > 0 and seconds % _MINUTE == 0
-        if not (is_long or seconds in _SHORT_PERIODS) or seconds > _LONGEST_PERIOD:
-            raise LmiError(_wrong_period(f"it is {seconds:g} seconds"))
+    if is_number_token(seconds):
+        raise LmiError(_wrong_period("it is not known at synth, and the CDK takes no such period"))
+    is_long = seconds > 0 and seconds % _MINUTE == 0
+    if not (is_long or seconds in _SHORT_PERIODS) or seconds > _LONGEST_PERIOD:
+        raise LmiError(_wrong_period(f"it is {seconds:g} seconds"))
     return int(seconds)
 
 
@@ -126,7 +127,7 @@ def _wrong_period(message: str) -> Finding:
         message=f"the period cannot be: {message}",
         why="CloudWatch puts values together over 10, 20 or 30 seconds or whole minutes up to a week,"
         " and refuses the alarm otherwise",
-        fix="give cdk.Duration.minutes(5), or cdk.Duration.seconds(...) of a token",
+        fix="give a period that is known at synth, such as cdk.Duration.minutes(5)",
         where="period",
         source=_SOURCE,
     )

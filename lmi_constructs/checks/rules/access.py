@@ -333,7 +333,7 @@ class RoleCannotSeeAlarms(Rule):
             roles = [deployment.role(config.role)]
             roles += [deployment.role(model.role) for model in models if model]
             known = [role for role in roles if role]
-            answers = [allows(role, "cloudwatch:DescribeAlarms", "*") for role in known]
+            answers = [allows(role, "cloudwatch:DescribeAlarms", UNKNOWN) for role in known]
             if answers and all(answer is False for answer in answers):
                 message = f"{known[0].logical_id} does not allow cloudwatch:DescribeAlarms"
                 path = "DeploymentConfig/AutoRollbackConfiguration"

@@ -236,7 +236,27 @@ class ImpossibleAdapter(Rule):
                 yield from self._shape(component, one)
                 base = deployment.component(one.base_component)
                 if base is not None:
+                    yield from self._place(deployment, component, one, base)
                     yield from self._base(deployment, component, one, base)
+
+    def _place(
+        self,
+        deployment: Deployment,
+        component: Component,
+        one: ComponentSpecification,
+        base: Component,
+    ) -> Iterator[Finding]:
+        """Yield a base that is an adapter itself, or is on another endpoint."""
+        path = f"{one.path}/BaseInferenceComponentName"
+        if any(own.base_component not in (None, UNKNOWN) for own in base.specifications):
+            message = f"the base {base.logical_id} is an adapter itself"
+            yield self.found(
+                component, path, message, fix="name the component that holds the model"
+            )
+        mine, others = deployment.endpoint(component.endpoint), deployment.endpoint(base.endpoint)
+        if mine is not None and others is not None and mine.key != others.key:
+            message = f"the base {base.logical_id} is on {others.logical_id}, not {mine.logical_id}"
+            yield self.found(component, path, message, fix="name a base on the same endpoint")
 
     def _base(
         self,

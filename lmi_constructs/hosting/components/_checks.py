@@ -5,16 +5,42 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lmi_constructs.findings import Finding
+from lmi_constructs.hosting._surroundings import Surroundings
 from lmi_constructs.hosting._tokens import is_token
 
 if TYPE_CHECKING:
+    from constructs import Construct
+
     from lmi_constructs.hosting._resolved_model import ResolvedModel
     from lmi_constructs.hosting.model import LmiModel
 
 _SOURCE = "botocore 1.44.8 sagemaker 2017-07-24 CreateInferenceComponentInput"
 _FEWEST_CPUS = 0.25
+"""botocore 1.44.8 sagemaker 2017-07-24 NumberOfCpuCores."""
 _DEFAULT_RANK = 16
 """What vLLM takes without `max_lora_rank` (EngineArgs of the vLLM wheels)."""
+
+
+def check_environment(scope: Construct, fleet: Construct) -> list[Finding]:
+    """Check that a component stands where its fleet does; what is known at deploy time may."""
+    here, there = Surroundings.of(scope), Surroundings.of(fleet)
+    findings = []
+    for what, mine, others in (
+        ("region", here.region, there.region),
+        ("account", here.account, there.account),
+    ):
+        if mine == others or is_token(mine) or is_token(others):
+            continue
+        finding = Finding(
+            rule="LMI069",
+            message=f"the fleet is in {what} {others}, what is put on it in {mine}",
+            why="SageMaker looks for the endpoint where the component is made, and finds none",
+            fix="give both stacks the same env=cdk.Environment(account=..., region=...)",
+            where="fleet",
+            source=_SOURCE,
+        )
+        findings.append(finding)
+    return findings
 
 
 def check_alternatives(has_model: bool, given: list[str]) -> list[Finding]:

@@ -18,6 +18,7 @@ from lmi_constructs.hosting._surroundings import Surroundings
 from lmi_constructs.hosting.components._checks import (
     check_archive,
     check_base,
+    check_environment,
     check_kind_of_base,
     check_rank,
 )
@@ -131,7 +132,7 @@ class LmiAdapter(ComponentBase):
         report(self, check_keywords({"base": base, "data": data, "component_name": component_name}))
         report(self, check_name(component_name, "component_name", "LMI065"))
         attach_to(self, scope)
-        report(self, check_base(data.rank, base.resolved))
+        report(self, [*check_environment(self, base.fleet), *check_base(data.rank, base.resolved)])
         self.base, self.fleet, self._data = base, base.fleet, data
         self.component_name = component_name or literal_name(self)
         archive = data.archive

@@ -20,6 +20,7 @@ from lmi_constructs.hosting.components._checks import (
     check_accelerators,
     check_alternatives,
     check_cpus,
+    check_environment,
 )
 from lmi_constructs.hosting.components.component_base import ComponentBase
 from lmi_constructs.hosting.endpoint_operations import EndpointOperations
@@ -185,6 +186,7 @@ class LmiInferenceComponent(BaseComponent):
         if variant_name is not None:
             of_component["variant_name"] = variant_name
         report(self, check_keywords({**given, **sizes, **counts, **of_component}))
+        report(self, check_environment(self, fleet))
         named = [name for name, value in given.items() if value is not None]
         report(
             self,

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 from aws_cdk import aws_applicationautoscaling as autoscaling
 
+from lmi_constructs.hosting._places import placed
+
 if TYPE_CHECKING:
     from aws_cdk import aws_cloudwatch as cloudwatch
     from constructs import Construct
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 SHORTEST_COOLDOWN_SECONDS = 300
 """What Application Auto Scaling does by default."""
 
+_OTHER_ID = "give the policy of that id another one: what starts the first copy or instance has it"
 _POLICY = autoscaling.CfnScalingPolicy
 
 
@@ -87,31 +90,35 @@ def wake_up(
     """Return a policy that goes from zero to one, and the alarm that triggers it."""
     from aws_cdk import aws_cloudwatch as cloudwatch
 
-    policy = _POLICY(
-        scope,
-        "WakeUp",
-        policy_name="WakeUp",
-        policy_type="StepScaling",
-        scaling_target_id=scaled.ref,
-        step_scaling_policy_configuration=_POLICY.StepScalingPolicyConfigurationProperty(
-            adjustment_type=adjustment,
-            metric_aggregation_type="Maximum",
-            cooldown=cooldown_seconds,
-            step_adjustments=[
-                _POLICY.StepAdjustmentProperty(metric_interval_lower_bound=0, scaling_adjustment=1)
-            ],
-        ),
-    )
-    alarm = cloudwatch.Alarm(
-        scope,
-        metric.metric_name,
-        metric=metric,
-        threshold=1,
-        evaluation_periods=1,
-        comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-        treat_missing_data=cloudwatch.TreatMissingData.MISSING,
-        alarm_description=description,
-    )
+    with placed(scope, "WakeUp", fix=_OTHER_ID):
+        policy = _POLICY(
+            scope,
+            "WakeUp",
+            policy_name="WakeUp",
+            policy_type="StepScaling",
+            scaling_target_id=scaled.ref,
+            step_scaling_policy_configuration=_POLICY.StepScalingPolicyConfigurationProperty(
+                adjustment_type=adjustment,
+                metric_aggregation_type="Maximum",
+                cooldown=cooldown_seconds,
+                step_adjustments=[
+                    _POLICY.StepAdjustmentProperty(
+                        metric_interval_lower_bound=0, scaling_adjustment=1
+                    )
+                ],
+            ),
+        )
+    with placed(scope, metric.metric_name, fix=_OTHER_ID):
+        alarm = cloudwatch.Alarm(
+            scope,
+            metric.metric_name,
+            metric=metric,
+            threshold=1,
+            evaluation_periods=1,
+            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+            treat_missing_data=cloudwatch.TreatMissingData.MISSING,
+            alarm_description=description,
+        )
     resource = alarm.node.default_child
     assert isinstance(resource, cloudwatch.CfnAlarm)  # noqa: S101 - the CDK's own alarm
     resource.alarm_actions = [policy.ref]

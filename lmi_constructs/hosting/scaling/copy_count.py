@@ -123,6 +123,9 @@ class ScalableCopyCount(ScalableCapacity):
                 *check_scale_to_zero(self.min_capacity, again=self.wake_up_policy is not None),
             ],
         )
+        cooldown = _WAKE_UP_COOLDOWN_SECONDS
+        if wake_up_cooldown is not None:
+            cooldown = whole_seconds(wake_up_cooldown, "wake_up_cooldown")
         policy = self.scale_on_concurrency(
             id,
             target=target,
@@ -138,9 +141,7 @@ class ScalableCopyCount(ScalableCapacity):
                 period_seconds=_WAKE_UP_PERIOD_SECONDS,
             ),
             adjustment="ChangeInCapacity",
-            cooldown_seconds=_WAKE_UP_COOLDOWN_SECONDS
-            if wake_up_cooldown is None
-            else whole_seconds(wake_up_cooldown, "wake_up_cooldown"),
+            cooldown_seconds=cooldown,
             description="A request found no copy of the model: starts the first one. It is no fault,"
             " and nobody has to look.",
         )
