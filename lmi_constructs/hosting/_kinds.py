@@ -12,6 +12,9 @@ import aws_cdk as cdk
 from lmi_constructs.findings import Finding, raise_errors
 from lmi_constructs.hosting._tokens import is_resolvable, is_token
 
+_LARGEST_INTEGER: Final = 2**53
+"""Up to here JavaScript counts by ones."""
+
 
 @dataclass(frozen=True, slots=True)
 class Kind:
@@ -61,10 +64,15 @@ class Kind:
             return bool in self.types
         if isinstance(value, (int, float)):
             is_unknown = int in self.types and is_token(value)
-            return is_unknown or (isinstance(value, self.types) and math.isfinite(value))
+            return is_unknown or (isinstance(value, self.types) and _is_exact(value))
         if isinstance(value, str):
             return str in self.types and (not self.words or is_token(value) or value in self.words)
         return (self.resolvable and is_resolvable(value)) or isinstance(value, self.types)
+
+
+def _is_exact(value: float) -> bool:
+    """Tell whether a number reaches the CDK as it is: NaN and infinity end its process."""
+    return abs(value) <= _LARGEST_INTEGER if isinstance(value, int) else math.isfinite(value)
 
 
 def _is_known_by(value: object, attribute: str) -> bool:

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
         ComponentSpecification,
         Endpoint,
         EndpointConfig,
+        Metric,
         ScalableTarget,
+        ScalingPolicy,
         Variant,
     )
     from lmi_constructs.checks.values import String
@@ -117,10 +119,7 @@ def _endpoint(
         ),
         scaling=(
             *(_limits(deployment, target) for target in targets),
-            *(
-                f"{_shown(p.predefined_metric or p.kind)} at {_shown(p.target_value)}"
-                for p in policies
-            ),
+            *map(_policy, policies),
         ),
         alarms=tuple(_alarm(alarm) for alarm in alarms),
     )
@@ -130,6 +129,13 @@ def _limits(deployment: Deployment, target: ScalableTarget) -> str:
     found = scaled(deployment, target.resource_id)
     what = f"copies of {_name(found.component)}" if found and found.component else "instances"
     return f"{_shown(target.minimum)} to {_shown(target.maximum)} {what}"
+
+
+def _policy(policy: ScalingPolicy) -> str:
+    if literal(policy.kind) == "StepScaling":
+        return "by steps, when an alarm says so"
+    metric = policy.predefined_metric or (policy.metric.metric_name if policy.metric else None)
+    return f"{_shown(metric)} at {_shown(policy.target_value)}"
 
 
 def _served(
@@ -214,8 +220,15 @@ def _watches(deployment: Deployment, alarm: Alarm, endpoint: Endpoint) -> bool:
 
 
 def _alarm(alarm: Alarm) -> str:
-    metrics = ", ".join(_shown(metric.metric_name) for metric in alarm.metrics)
+    metrics = ", ".join(map(_metric, alarm.metrics))
     return f"{metrics} {_shown(alarm.comparison)} {_shown(alarm.threshold)}"
+
+
+def _metric(metric: Metric) -> str:
+    dimensions = metric.dimensions if isinstance(metric.dimensions, dict) else {}
+    component = dimensions.get("InferenceComponentName")
+    name = _shown(metric.metric_name)
+    return name if component is None else f"{name} of {_shown(component)}"
 
 
 def _value(name: str, value: object) -> str:

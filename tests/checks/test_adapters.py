@@ -53,3 +53,32 @@ def test_files_are_one_archive() -> None:
     assert {found.rule for found in findings(prefix)} == {"LMI024"}
     assert said({url: {"Fn::Sub": "s3://${Bucket}/a.tar.gz"}}) == []
     assert said({url: {"Ref": "Archive"}}) == []
+
+
+def test_a_base_is_no_adapter_itself() -> None:
+    second = {
+        "Type": "AWS::SageMaker::InferenceComponent",
+        "Properties": {
+            "EndpointName": {"Fn::GetAtt": ["Endpoint", "EndpointName"]},
+            "InferenceComponentName": "tenant-b",
+            "Specification": {
+                "BaseInferenceComponentName": "tenant-a",
+                "Container": {"ArtifactUrl": "s3://example-models/adapters/tenant-b.tar.gz"},
+            },
+        },
+        "DependsOn": "Adapter",
+    }
+    assert said({"Second": second}) == [("error", "the base Adapter is an adapter itself")]
+
+
+def test_a_base_is_on_the_same_endpoint() -> None:
+    other = {
+        "Other": {
+            "Type": "AWS::SageMaker::Endpoint",
+            "Properties": {"EndpointConfigName": {"Fn::GetAtt": ["Config", "EndpointConfigName"]}},
+        },
+        "Adapter/Properties/EndpointName": {"Fn::GetAtt": ["Other", "EndpointName"]},
+    }
+    assert said(other) == [("error", "the base Component is on Endpoint, not Other")]
+    unknown = {"Adapter/Properties/EndpointName": {"Ref": "Name"}}
+    assert said(unknown) == []

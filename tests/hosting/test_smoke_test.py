@@ -127,6 +127,45 @@ def test_a_deployment_whose_model_does_not_answer_is_taken_back(
     assert sagemaker.list_endpoints()["Endpoints"] == []
 
 
+FLEET = """
+import sys; sys.path.insert(0, {root!r})
+import aws_cdk as cdk
+from lmi_constructs import AdapterData, LmiFleet, LmiInferenceComponent, LmiSettings, ModelData
+
+app = cdk.App()
+stack = cdk.Stack(app, "Llm")
+fleet = LmiFleet(stack, "Fleet", instance_type="ml.g6.12xlarge")
+base = LmiInferenceComponent(
+    stack, "Base", fleet=fleet, model_data=ModelData.s3_prefix("my-models", "m/"),
+    settings=LmiSettings(tensor_parallel_degree=4, enable_lora=True),
+    min_memory=cdk.Size.gibibytes(16), component_name="base",
+)
+fleet.add_smoke_test(component=base, adapters={adapters})
+tenant = base.add_adapter("Acme", AdapterData.s3_archive("my-models", "acme.tar.gz"))
+tenant.add_smoke_test()
+app.synth()
+"""
+
+
+@pytest.mark.deploy
+@pytest.mark.skipif(shutil.which("npx") is None, reason="needs Node.js")
+@pytest.mark.xdist_group("smoke-in-a-deployment")
+def test_a_component_and_its_adapter_are_called_by_their_names(
+    aws: LocalAws, tmp_path: Path
+) -> None:
+    app = tmp_path / "app.py"
+    cli = CdkCli(aws, app=f"{sys.executable} app.py", directory=tmp_path)
+    app.write_text(FLEET.format(adapters=[], root=ROOT))
+    cli.bootstrap()
+    cli.deploy()
+    sagemaker = aws.client("sagemaker")
+    assert len(sagemaker.list_inference_components()["InferenceComponents"]) == 2
+    app.write_text(FLEET.format(adapters=["legal"], root=ROOT))
+    with pytest.raises(CdkError, match="unknown adapter: "):
+        cli.deploy()
+    cli.destroy()
+
+
 def outputs(cloudformation: Any) -> dict[str, str]:
     (stack,) = cloudformation.describe_stacks(StackName="Llm")["Stacks"]
     return {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from click.testing import CliRunner
 
@@ -15,9 +17,6 @@ from lmi_constructs.cli._group import lmi
 from lmi_constructs.planner import Architecture, EngineConfiguration, plan
 from lmi_constructs.report import render, view
 from lmi_constructs.report.page import memory_bar
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ENVIRONMENT = "Model/Properties/PrimaryContainer/Environment"
 
@@ -88,8 +87,6 @@ def test_the_memory_bar_adds_up_to_what_the_driver_shows() -> None:
 
 
 def test_the_command_writes_the_page_into_the_cloud_assembly(tmp_path: Path) -> None:
-    import json
-
     template = tmp_path / "stack.json"
     template.write_text(json.dumps(Example().template()))
     result = CliRunner().invoke(lmi, ["report", str(template)])
@@ -113,3 +110,10 @@ def test_the_command_says_where_it_cannot_write(tmp_path: Path) -> None:
     result = CliRunner().invoke(lmi, ["report", str(template), "--output", str(place)])
     assert result.exit_code == 2
     assert "cannot be written" in result.output
+
+
+def test_says_what_scales_and_watches_which_component() -> None:
+    good = Path(__file__).parents[1] / "checks" / "good" / "components_from_zero.json"
+    page = page_of(json.loads(good.read_text()))
+    assert "by steps, when an alarm says so" in page
+    assert "NoCapacityInvocationFailures of " in page
