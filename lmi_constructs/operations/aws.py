@@ -13,17 +13,31 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _NOT_THERE: Final = ("NoSuch", "NotFound", "404")
-_NOT_ALLOWED: Final = ("AccessDenied", "Unauthorized", "NotAuthorized", "Forbidden", "403")
+_NOT_THERE_SAID: Final = ("could not find", "does not exist")
+"""What SageMaker and CloudFormation say of a missing thing, under a code that means anything."""
+
+_NOT_ALLOWED: Final = (
+    "AccessDenied",
+    "Unauthorized",
+    "NotAuthorized",
+    "Forbidden",
+    "AllAccessDisabled",
+    "403",
+)
 _SIGN_IN: Final = (
     "ExpiredToken",
     "InvalidClientToken",
     "InvalidAccessKeyId",
+    "InvalidSignature",
     "UnrecognizedClient",
     "SignatureDoesNotMatch",
     "OptInRequired",
     "AuthFailure",
 )
 _TOO_OFTEN: Final = ("Throttl", "TooManyRequests", "RequestLimit", "SlowDown", "Unavailable", "503")
+_ELSEWHERE: Final = ("PermanentRedirect", "301", "AuthorizationHeaderMalformed")
+_SERVER_ERROR: Final = 500
+_NOT_IMPLEMENTED: Final = 501
 _SIGN_IN_ADVICE: Final = "sign in to AWS: aws sso login, aws configure, or AWS_PROFILE"
 _LOCAL: Final = (
     (
@@ -55,6 +69,10 @@ class NoAnswerError(AwsError):
     """Nobody can tell: no credentials, no permission, no network, or too many questions."""
 
 
+class DeniedError(NoAnswerError):
+    """Who asks may not ask this; other questions may be answered."""
+
+
 @contextmanager
 def asking(what: str, action: str) -> Iterator[None]:
     """Raise what botocore raises as an error that says what to do.
@@ -65,7 +83,8 @@ def asking(what: str, action: str) -> Iterator[None]:
 
     Raises:
         NotThereError: If it does not exist.
-        NoAnswerError: If it cannot be told whether it does.
+        DeniedError: If the caller may not ask.
+        NoAnswerError: If it cannot be told whether it does for another reason.
         AwsError: If the question was refused for another reason.
     """
     try:
@@ -79,15 +98,26 @@ def asking(what: str, action: str) -> Iterator[None]:
 
 def _answered(what: str, action: str, response: Any) -> AwsError:
     code = str(response.get("Error", {}).get("Code", ""))
-    words = response.get("Error", {}).get("Message") or code
-    if code.startswith(_NOT_THERE) or code.endswith(("NotFoundException", "NotFound")):
-        return NotThereError(f"{what} does not exist", "check the name, the region and the account")
+    words = str(response.get("Error", {}).get("Message") or code)
+    status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     if code.startswith(_NOT_ALLOWED):
-        return NoAnswerError(f"{what}: access was denied", f"allow {action} to who runs this")
+        return DeniedError(f"{what}: access was denied", f"allow {action} to who runs this")
     if code.startswith(_SIGN_IN):
         return NoAnswerError(f"{what}: {words}", _SIGN_IN_ADVICE)
     if code.startswith(_TOO_OFTEN):
         return NoAnswerError(f"{what}: AWS was asked too often", "run it again in a while")
-    if code in ("PermanentRedirect", "301", "AuthorizationHeaderMalformed"):
+    if code in _ELSEWHERE:
         return NotThereError(f"{what} is in another region", "use a bucket of the same region")
+    if _says_not_there(code, words):
+        return NotThereError(f"{what} does not exist", "check the name, the region and the account")
+    if status == _NOT_IMPLEMENTED:
+        return NoAnswerError(f"{what}: {words}", "ask AWS itself: what answers here cannot tell")
+    if status >= _SERVER_ERROR:
+        return NoAnswerError(f"{what}: AWS failed: {code}: {words}", "run it again in a while")
     return AwsError(f"{what}: {code}: {words}", "see the AWS documentation of this error")
+
+
+def _says_not_there(code: str, words: str) -> bool:
+    if code.startswith(_NOT_THERE) or code.endswith(("NotFoundException", "NotFound")):
+        return True
+    return code.startswith("Validation") and any(one in words.lower() for one in _NOT_THERE_SAID)

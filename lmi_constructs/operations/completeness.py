@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from lmi_constructs.findings import Finding, Severity
-from lmi_constructs.presets.layout import CONFIG, PROPERTIES, check_layout
+from lmi_constructs.presets.layout import ADAPTERS, CONFIG, PROPERTIES, check_layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -106,6 +106,13 @@ def read_json(files: ModelFiles, name: str) -> tuple[dict[str, Any], Finding | N
     if not isinstance(content, dict):
         return {}, _wrong(f"{name} holds no JSON object", "copy it again")
     return content, None
+
+
+def adapter_names(sizes: Mapping[str, int]) -> list[str]:
+    """Return the names of the adapters that lie beside the model."""
+    start = f"{ADAPTERS}/"
+    inner = (name.removeprefix(start) for name in sizes if name.startswith(start))
+    return sorted({name.split("/", 1)[0] for name in inner if "/" in name})
 
 
 def is_index(name: str) -> bool:

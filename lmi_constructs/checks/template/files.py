@@ -129,10 +129,13 @@ def _assembly(
             own_account, own_region = _environment(as_mapping(artifact).get("environment"))
             own_region, own_account = own_region or region, own_account or account
             paths = _construct_paths(as_mapping(artifact), place)
-            yield _stack(place / file, name, (own_region, own_account), paths)
+            stack_name = literal(properties.get("stackName")) or name
+            yield _stack(place / file, name, (own_region, own_account), paths, stack_name)
 
 
-def _stack(file: Path, name: str, target: _Target, paths: _Paths) -> TemplateSource:
+def _stack(
+    file: Path, name: str, target: _Target, paths: _Paths, stack_name: str | None = None
+) -> TemplateSource:
     body = read_template(file)
     return TemplateSource(
         name=name,
@@ -142,6 +145,7 @@ def _stack(file: Path, name: str, target: _Target, paths: _Paths) -> TemplateSou
         nested=_nested(body, file.parent, name, target, paths, (file,)),
         construct_paths=_outside_nested_stacks(paths),
         file=str(file),
+        stack_name=stack_name,
     )
 
 

@@ -42,6 +42,7 @@ class TemplateSource:
         construct_paths: Construct paths by logical id, where the template does not have them.
         parameters: Values given to its parameters.
         file: File that it was read from.
+        stack_name: Name of its stack, if known; a nested stack has none of its own.
     """
 
     name: str
@@ -52,6 +53,7 @@ class TemplateSource:
     construct_paths: Mapping[str, str] = field(default_factory=dict)
     parameters: Mapping[str, object] = field(default_factory=dict)
     file: str | None = None
+    stack_name: str | None = None
 
 
 def read_deployment(sources: Iterable[TemplateSource], facts: Facts | None = None) -> Deployment:
