@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 _NOT_THERE: Final = ("NoSuch", "NotFound", "404")
 _NOT_THERE_SAID: Final = ("could not find", "does not exist")
 """What SageMaker and CloudFormation say of a missing thing, under a code that means anything."""
+
+_ACTION: Final = re.compile(r"not authorized to perform: ([a-z0-9-]+:[A-Za-z]+)")
+"""The action that a denial names, which may be another than was asked for: `kms:Decrypt`."""
 
 _NOT_ALLOWED: Final = (
     "AccessDenied",
@@ -54,7 +58,8 @@ _LOCAL: Final = (
     ((botocore_errors.ProfileNotFound,), "correct AWS_PROFILE, or unset it"),
     ((botocore_errors.InvalidRegionError,), "write the region as eu-west-1"),
 )
-_NETWORK_ADVICE: Final = "check the network, proxies and AWS_ENDPOINT_URL"
+_NETWORK_ADVICE: Final = "check the region, the network, proxies and AWS_ENDPOINT_URL"
+_LONGEST_WORDS: Final = 300
 
 
 class AwsError(LmiRuntimeError):
@@ -98,10 +103,16 @@ def asking(what: str, action: str) -> Iterator[None]:
 
 def _answered(what: str, action: str, response: Any) -> AwsError:
     code = str(response.get("Error", {}).get("Code", ""))
-    words = str(response.get("Error", {}).get("Message") or code)
+    words = _in_a_line(str(response.get("Error", {}).get("Message") or code))
     status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     if code.startswith(_NOT_ALLOWED):
-        return DeniedError(f"{what}: access was denied", f"allow {action} to who runs this")
+        lacking = _ACTION.search(words)
+        return DeniedError(
+            f"{what}: access was denied",
+            f"allow {lacking[1] if lacking else action} to who runs this",
+        )
+    if code.startswith("KMS."):
+        return AwsError(f"{what}: {code}: {words}", "name a KMS key that exists and is enabled")
     if code.startswith(_SIGN_IN):
         return NoAnswerError(f"{what}: {words}", _SIGN_IN_ADVICE)
     if code.startswith(_TOO_OFTEN):
@@ -115,6 +126,12 @@ def _answered(what: str, action: str, response: Any) -> AwsError:
     if status >= _SERVER_ERROR:
         return NoAnswerError(f"{what}: AWS failed: {code}: {words}", "run it again in a while")
     return AwsError(f"{what}: {code}: {words}", "see the AWS documentation of this error")
+
+
+def _in_a_line(words: str) -> str:
+    """Return what AWS says in one line; a page of HTML, as proxies send, says nothing."""
+    line = " ".join(words.split())
+    return "no reason" if line.startswith("<") else line[:_LONGEST_WORDS]
 
 
 def _says_not_there(code: str, words: str) -> bool:

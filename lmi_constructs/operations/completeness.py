@@ -178,7 +178,7 @@ def _missing(
         names = ", ".join(lacking[:3]) + (", ..." if len(lacking) > 3 else "")
         yield _wrong(
             f"{len(lacking)} of {len(shards)} shards that {index} names are missing: {names}",
-            "copy the missing files; lmi stage copies only those"
+            "bring the missing files; lmi stage uploads only what is missing"
             if used
             else f"delete {index}, whose weights are not there",
             severity="error" if used else "warning",

@@ -78,11 +78,14 @@ class Account:
     def _client(self, service: str, region: str | None) -> Any:
         import boto3
         from botocore.config import Config
+        from botocore.exceptions import BotoCoreError
 
         quick = Config(connect_timeout=5, read_timeout=20, retries={"total_max_attempts": 3})
         with asking(service, ""):
             session: Any = boto3.Session(region_name=region or self.region)
             try:
                 return session.client(service, config=quick)
-            except ValueError as error:  # botocore's own of an address that is none
+            except BotoCoreError:
+                raise  # some are ValueErrors as well
+            except ValueError as error:  # an address that is none
                 raise NoAnswerError(str(error), "correct AWS_ENDPOINT_URL, or unset it") from error

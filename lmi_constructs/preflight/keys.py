@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.checks.values import Reference, Text
-from lmi_constructs.operations.aws import asking
+from lmi_constructs.operations.aws import NotThereError, asking
 from lmi_constructs.preflight.model_files import key_of
 from lmi_constructs.preflight.place import MADE_HERE, NOT_KNOWN
 
@@ -86,8 +86,15 @@ def _id(reference: str) -> str:
 
 
 def _secret(place: Place, secret: str) -> Iterator[Outcome]:
-    with asking(f"secret {secret}", "secretsmanager:DescribeSecret"):
-        known = place.client("secretsmanager").describe_secret(SecretId=secret)
+    try:
+        with asking(f"secret {secret}", "secretsmanager:DescribeSecret"):
+            known = place.client("secretsmanager").describe_secret(SecretId=secret)
+    except NotThereError as error:
+        fix = (
+            f"aws secretsmanager create-secret --name {secret.rsplit(':', 1)[-1]}, or name another"
+        )
+        yield place.outcome("secret", "fail", error.message, fix)
+        return
     if known.get("DeletedDate"):
         fix = f"restore it: aws secretsmanager restore-secret --secret-id {secret}"
         yield place.outcome("secret", "fail", f"{secret} is scheduled for deletion", fix)
