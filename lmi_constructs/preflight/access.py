@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from lmi_constructs.preflight.place import Place
 
 _ROLE: Final = re.compile(r"arn:[a-z-]+:iam::\d{12}:role/(?:.*/)?([^/]+)")
-_SOURCE: Final = "let the role do so, or leave role out so that one is made"
+_ALLOW: Final = "allow it to the role, or leave role out so that one is made"
+_ALLOW_KEY: Final = "give ModelData.s3_prefix(..., encryption_key=KEY), or allow it to the role"
 _Need = tuple[str, "String"]
 
 
@@ -96,7 +97,8 @@ def _answer(
         return place.outcome("role", "pass", f"{role} allows {what}")
     if answer is False:
         detail = f"{role} does not allow {what}: {why}"
-        return place.outcome("role", "fail", detail, _SOURCE, _RULES.get(action, ""))
+        fix = _ALLOW_KEY if action.startswith("kms:") else _ALLOW
+        return place.outcome("role", "fail", detail, fix, _RULES.get(action, ""))
     detail = f"whether {role} allows {what} cannot be told: {why}"
     fix = "look at the policies of the role, and of the bucket, key or repository"
     return place.outcome("role", "unknown", detail, fix)

@@ -82,7 +82,9 @@ class Account:
 
         quick = Config(connect_timeout=5, read_timeout=20, retries={"total_max_attempts": 3})
         with asking(service, ""):
-            session: Any = boto3.Session(region_name=region or self.region)
+            session: Any = self.once(
+                ("session", region), lambda: boto3.Session(region_name=region or self.region)
+            )
             try:
                 return session.client(service, config=quick)
             except BotoCoreError:

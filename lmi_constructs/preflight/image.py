@@ -27,7 +27,9 @@ def image_exists(place: Place, container: Container) -> Iterator[Outcome]:
     address = (parts.account, parts.region, parts.repository, parts.tag) if parts else ()
     known = [place.known(part) for part in address]
     if not known or None in known:
-        detail = f"{uri} is no image of ECR with a tag, or it is known only when it is deployed"
+        what = "is known only when it is deployed" if parts else "is no image of ECR"
+        tagless = parts is not None and parts.tag is None
+        detail = f"{uri} {'has no tag to look for' if tagless else what}"
         yield place.outcome("image", "unknown", detail)
         return
     registry, region, repository, tag = known

@@ -59,8 +59,9 @@ class _Inspection:
     """
 
     def __init__(self, sources: Iterable[TemplateSource], account: Account, facts: Facts) -> None:
-        self._sources = list(sources)
+        self._sources = [_placed(source, account.own_region) for source in sources]
         self._account = account
+        self._own_ids: dict[_Target, str] = {}
         self._templates = {source.name: source for source in with_nested(self._sources)}
         self._before = self._after = read_deployment(self._sources, facts)
         self._closed: set[_Target] = set()
@@ -116,6 +117,7 @@ class _Inspection:
             return place.outcome("account", "unknown", detail, error.advice)
         except AwsError:
             return None  # each question says itself what AWS answers
+        self._own_ids[target] = own
         if wanted is None or own == wanted:
             return None
         detail = f"nothing was asked: the credentials are those of account {own}"
@@ -219,14 +221,13 @@ class _Inspection:
             return None  # the check of the key has said so
 
     def _place(self, label: str | None, resource: Resource) -> Place:
-        account_id, region = self._target(resource)
-        return Place(label, path_of(resource), self._account, region, account_id)
+        target = self._target(resource)
+        account_id = target[0] or self._own_ids.get(target)
+        return Place(label, path_of(resource), self._account, target[1], account_id)
 
     def _target(self, resource: Resource) -> _Target:
         """Return the account and the region that a resource goes to."""
-        return self._templates[
-            resource.template
-        ].account, resource.region or self._account.own_region
+        return self._templates[resource.template].account, resource.region
 
     def _is_open(self, resource: Resource) -> bool:
         return self._target(resource) not in self._closed
@@ -243,6 +244,12 @@ class _Inspection:
             template, logical_id = above[template]
             nested.insert(0, logical_id)
         return template, nested
+
+
+def _placed(source: TemplateSource, region: str | None) -> TemplateSource:
+    """Return a template that goes to the region where it says none."""
+    nested = {name: _placed(child, region) for name, child in source.nested.items()}
+    return replace(source, region=source.region or region, nested=nested)
 
 
 def _once(outcomes: Iterator[Outcome]) -> Iterator[Outcome]:

@@ -134,10 +134,7 @@ def benchmark(
     Raises:
         BenchmarkError: If sm-bench is not installed, or cannot be run.
     """
-    if importlib.util.find_spec(_TOOL) is None:
-        raise BenchmarkError(
-            "sm-bench is not installed", "pip install 'lmi-constructs[bench]', or sm-endpoint-bmt"
-        )
+    require_tool()
     for concurrency in concurrencies:
         requests = requests_per_level or max(_FEWEST_REQUESTS, _REQUESTS_A_SLOT * concurrency)
         options = {
@@ -154,6 +151,18 @@ def benchmark(
             **({"region": region} if region else {}),
         }
         yield _level(concurrency, _measured(options))
+
+
+def require_tool() -> None:
+    """Refuse to go on without sm-bench.
+
+    Raises:
+        BenchmarkError: If it is not installed.
+    """
+    if importlib.util.find_spec(_TOOL) is None:
+        raise BenchmarkError(
+            "sm-bench is not installed", "pip install 'lmi-constructs[bench]', or sm-endpoint-bmt"
+        )
 
 
 def capacity(

@@ -255,6 +255,18 @@ def test_a_model_behind_no_endpoint_is_looked_at_too(account: Prepared) -> None:
     assert {(each.endpoint, each.subject) for each in found} == {(None, "Model")}
 
 
+def test_a_template_for_any_region_is_looked_at_in_that_of_the_configuration(
+    account: Prepared,
+) -> None:
+    image = {
+        "Fn::Sub": IMAGE.replace(ACCOUNT, "${AWS::AccountId}").replace(REGION, "${AWS::Region}")
+    }
+    body = template(Model__Properties__PrimaryContainer__Image=image)
+    found = account.look(body, region=None, account=None)
+    assert one(found, "image").status == "pass"
+    assert f"offered in {REGION}" in one(found, "region", "pass").detail
+
+
 def test_an_endpoint_whose_configuration_is_elsewhere_says_so(account: Prepared) -> None:
     body = template(Endpoint__Properties__EndpointConfigName="elsewhere")
     found = account.look(body)
