@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from aws_cdk import aws_iam as iam
 
-from lmi_constructs.hosting._acknowledgements import acknowledge_role
+from lmi_constructs.hosting._acknowledgements import acknowledge_policy, acknowledge_role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -134,3 +134,23 @@ def grant(role: iam.IRole, permissions: Iterable[Permission]) -> list[IDependabl
         if result.policy_dependable is not None:
             dependables.append(result.policy_dependable)
     return dependables
+
+
+def own_policy(
+    scope: Construct, id: str, role: iam.IRole, permissions: Sequence[Permission]
+) -> list[IDependable]:
+    """Give permissions to a role by a policy that comes and goes with the scope.
+
+    For what several constructs share a role for: a policy of the role itself would change for all of
+    them. Of a role that was looked up as immutable nothing changes: the CDK leaves the policy out.
+    """
+    document = iam.PolicyDocument.from_json(
+        {
+            "Version": "2012-10-17",
+            "Statement": [permission.to_json() for permission in permissions],
+        }
+    )
+    policy = iam.Policy(scope, id, document=document)
+    role.attach_inline_policy(policy)
+    acknowledge_policy(policy, permissions)
+    return [policy]

@@ -1,0 +1,47 @@
+"""The component answers, and what brings it to zero and back is there."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from lmi_constructs.runtime import LmiClient
+from lmi_constructs.testing import assert_fits, assert_no_findings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@pytest.fixture
+def stack() -> Any:
+    return runpy.run_path(str(Path(__file__).with_name("app.py")))["stack"]
+
+
+def test_fits_and_has_no_findings(stack: Any) -> None:
+    assert_fits(stack)
+    assert_no_findings(stack)
+
+
+@pytest.mark.deploy
+def test_answers_and_may_go_to_zero(
+    stack: Any,
+    lmi_deploy: Callable[[Any], dict[str, str]],
+    local_aws: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    outputs = lmi_deploy(stack)
+    for name, value in local_aws.environment().items():
+        monkeypatch.setenv(name, value)
+    component = outputs["ComponentName"]
+    client = LmiClient(outputs["EndpointName"]).using(inference_component=component)
+    assert "qwen3-8b" in client.chat("Hello").text
+    (target,) = local_aws.client("application-autoscaling").describe_scalable_targets(
+        ServiceNamespace="sagemaker"
+    )["ScalableTargets"]
+    assert (target["ResourceId"], target["MinCapacity"]) == (f"inference-component/{component}", 0)
+    alarms = local_aws.client("cloudwatch").describe_alarms()["MetricAlarms"]
+    (wake_up,) = (alarm for alarm in alarms if alarm["AlarmActions"])
+    assert wake_up["MetricName"] == "NoCapacityInvocationFailures"
