@@ -10,6 +10,7 @@ from lmi_constructs.checks.values import literal
 from lmi_constructs.facts.engine_arguments import engine_arguments
 from lmi_constructs.operations.completeness import ADAPTER_CONFIG, adapter_names, read_json
 from lmi_constructs.preflight.contents import judged
+from lmi_constructs.presets.layout import ADAPTERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -44,25 +45,42 @@ def adapters(
     Raises:
         AwsError: If a file cannot be read.
     """
-    names = adapter_names(files.sizes)
-    if not names:
-        return
-    limit, problem, fix = _limit(deployment, resource, container)
-    mounted = resource.mounted_model if isinstance(resource, Model) else None
-    served = mounted or _named(deployment, resource)
-    for name in names:
-        file = f"adapters/{name}/{ADAPTER_CONFIG}"
+    for name in adapter_names(files.sizes):
+        file = f"{ADAPTERS}/{name}/{ADAPTER_CONFIG}"
         if file not in files.sizes:
             continue  # the files' completeness says so
         config, fault = read_json(files, file)
         if fault is not None:
             yield place.outcome("adapters", "fail", fault.message, fault.fix, fault.rule)
-            continue
-        if limit is None:
-            yield place.outcome("adapters", "unknown", f"adapter {name}: {problem}", fix)
         else:
-            yield _rank(place, name, config, limit, _allowed(deployment, container))
-        yield from _base(place, name, config, served)
+            yield from taken(place, deployment, resource, container, name, config)
+
+
+def taken(
+    place: Place,
+    deployment: Deployment,
+    resource: Resource,
+    container: Container,
+    name: str,
+    config: Mapping[str, Any],
+) -> Iterator[Outcome]:
+    """Yield whether a container takes an adapter.
+
+    Args:
+        place: Where it goes.
+        deployment: The deployment, with what lies beside the models.
+        resource: The base model.
+        container: Its container.
+        name: What the adapter is called.
+        config: Its `adapter_config.json`.
+    """
+    limit, problem, fix = _limit(deployment, resource, container)
+    if limit is None:
+        yield place.outcome("adapters", "unknown", f"adapter {name}: {problem}", fix)
+    else:
+        yield _rank(place, name, config, limit, _allowed(deployment, container))
+    mounted = resource.mounted_model if isinstance(resource, Model) else None
+    yield from _base(place, name, config, mounted or _named(deployment, resource))
 
 
 def _limit(

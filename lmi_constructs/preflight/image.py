@@ -22,6 +22,8 @@ def image_exists(place: Place, container: Container) -> Iterator[Outcome]:
     Raises:
         AwsError: If the registry does not tell.
     """
+    if container.image is None:
+        return  # an adapter's component runs in its base's
     parts = image(container)
     uri = shown(container.image)
     address = (parts.account, parts.region, parts.repository, parts.tag) if parts else ()

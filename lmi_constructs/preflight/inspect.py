@@ -16,6 +16,7 @@ from lmi_constructs.preflight import instances, keys, model_files
 from lmi_constructs.preflight.access import role_may
 from lmi_constructs.preflight.account import Account
 from lmi_constructs.preflight.adapters import adapters
+from lmi_constructs.preflight.archives import archived_adapter
 from lmi_constructs.preflight.contents import memory, settings
 from lmi_constructs.preflight.image import image_exists
 from lmi_constructs.preflight.name import name_is_free
@@ -177,10 +178,25 @@ class _Inspection:
 
     def _run(self, label: str | None, run: Running) -> Iterator[Outcome]:
         place = self._place(label, run.resource)
+        if run.specification is not None and run.specification.base_component is not None:
+            yield from self._adapter(place, run, run.specification.base_component)
+            return
         if self._is_open(run.resource):
             role = run.model.role if run.model else run.config.role
             yield from self._container(place, run.resource, run.container, role)
         yield from memory(place, self._after, run)
+
+    def _adapter(self, place: Place, run: Running, base: String) -> Iterator[Outcome]:
+        if not self._is_open(run.resource):
+            return
+        deployment, container = self._after, run.container
+        found = deployment.component(base)
+        yield from place.asked(
+            "files", lambda: archived_adapter(place, deployment, container, found)
+        )
+        yield from place.asked(
+            "role", lambda: role_may(place, deployment, run.config.role, container, None)
+        )
 
     def _model(self, model: Model) -> Iterator[Outcome]:
         place = self._place(None, model)

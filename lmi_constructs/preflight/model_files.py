@@ -12,6 +12,7 @@ from lmi_constructs.checks.values import shown
 from lmi_constructs.operations.aws import AwsError, NotThereError, asking
 from lmi_constructs.operations.completeness import check_files, read_json, read_text
 from lmi_constructs.operations.s3_files import S3Files
+from lmi_constructs.preflight.place import MADE_HERE
 from lmi_constructs.presets.layout import CONFIG, PROPERTIES, check_layout
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from lmi_constructs.preflight.place import Place
 
 _ADDRESS: Final = re.compile(r"s3://([^/]+)/?(.*)", re.DOTALL)
+_LATER: Final = "where the model is, is known only when it is deployed"
+_STAGE: Final = "stage it to S3 to have it checked (lmi stage)"
 _UNPACKED: Final = "copy its files uncompressed (lmi stage): they load faster, and can be checked"
 
 
@@ -35,11 +38,13 @@ class Location:
         address: S3 address or hub id, as far as it is known.
         is_prefix: Whether it is a prefix that is mounted; else it is one object.
         problem: Why nothing can be said about the files; empty if something can.
+        fix: What to do about the problem.
     """
 
     address: str
     is_prefix: bool = False
     problem: str = ""
+    fix: str = ""
 
     @property
     def has_files(self) -> bool:
@@ -53,7 +58,7 @@ def locate(place: Place, container: Container) -> Location:
     if isinstance(source, S3DataSource):
         return _in_s3(place, source.uri, is_prefix=source.data_type != "S3Object")
     if source is not None:
-        return Location("", problem="the data source is known only when it is deployed")
+        return Location("", problem=_LATER)
     if container.model_data_url is not None:
         return _in_s3(place, container.model_data_url, is_prefix=False)
     known = environment(container)
@@ -64,13 +69,16 @@ def locate(place: Place, container: Container) -> Location:
         return _in_s3(place, model, is_prefix=True)
     address = shown(model)
     problem = f"{address} is downloaded when the container starts, and is not looked at"
-    return Location(address, problem=problem)
+    return Location(address, problem=problem, fix=_STAGE)
 
 
 def _in_s3(place: Place, uri: String | None, *, is_prefix: bool) -> Location:
     known = place.known(uri)
     if known is None:
-        return Location(shown(uri), problem="the address is known only when it is deployed")
+        made_here = uri is not None and MADE_HERE in place.text(uri)
+        problem = "these templates make the bucket" if made_here else _LATER
+        fix = "deploy the bucket first, and stage the model before the endpoint is made"
+        return Location(shown(uri), problem=problem, fix=fix if made_here else "")
     match = _ADDRESS.fullmatch(known)
     if match is None:
         return Location(known, problem=f"{known} is no address that starts with s3://")
@@ -86,9 +94,7 @@ def listed(place: Place, location: Location) -> S3Files:
     """
 
     def ask() -> S3Files:
-        match = _ADDRESS.fullmatch(location.address)
-        assert match is not None  # noqa: S101 (a location with files has an address)
-        files = S3Files(place.client("s3"), match[1], match[2])
+        files = S3Files(place.client("s3"), *parsed(location))
         len(files.sizes)  # lists them
         return files
 
@@ -120,8 +126,7 @@ def files_complete(place: Place, location: Location) -> Iterator[Outcome]:
         AwsError: If S3 does not tell.
     """
     if location.problem:
-        fix = "stage it to S3 to have it checked (lmi stage)" if location.address else ""
-        yield place.outcome("files", "unknown", location.problem, fix)
+        yield place.outcome("files", "unknown", location.problem, location.fix)
     elif location.is_prefix:
         yield from _prefix(place, location)
     else:
@@ -173,16 +178,32 @@ def _same_region(place: Place, files: S3Files) -> Iterator[Outcome]:
 
 
 def _object(place: Place, location: Location) -> Iterator[Outcome]:
-    match = _ADDRESS.fullmatch(location.address)
-    assert match is not None  # noqa: S101 (a location without a problem has an address)
-    with asking(location.address, "s3:GetObject"):
-        answer = place.client("s3").head_object(Bucket=match[1], Key=match[2])
-    size = int(answer["ContentLength"])
-    if not size:
-        yield place.outcome("files", "fail", f"{location.address} is empty", "upload it again")
+    if location.address.endswith("/"):
+        count = len(listed(place, location).sizes)
+        detail = f"{count} objects under {location.address}, which are not looked into"
+        yield place.outcome("files", "unknown" if count else "fail", detail, _UNPACKED)
         return
+    size = size_of(place, location)
     detail = f"{location.address} is one object of {size / 1e9:.2f} GB, and is not looked into"
-    yield place.outcome("files", "unknown", detail, _UNPACKED)
+    yield place.outcome("files", "unknown" if size else "fail", detail, _UNPACKED)
+
+
+def size_of(place: Place, location: Location) -> int:
+    """Return the size of one object in bytes.
+
+    Raises:
+        AwsError: If S3 does not tell.
+    """
+    bucket, key = parsed(location)
+    with asking(location.address, "s3:GetObject"):
+        return int(place.client("s3").head_object(Bucket=bucket, Key=key)["ContentLength"])
+
+
+def parsed(location: Location) -> tuple[str, str]:
+    """Return the bucket and the key of a location without a problem."""
+    match = _ADDRESS.fullmatch(location.address)
+    assert match is not None  # noqa: S101 (one without a match has a problem)
+    return match[1], match[2]
 
 
 def key_of(place: Place, location: Location) -> str | None:

@@ -227,9 +227,13 @@ def _measured(options: Mapping[str, object]) -> dict[str, Any]:
         result = Path(folder) / "result.json"
         if not result.is_file():
             said = (done.stderr.strip() or done.stdout.strip()).splitlines()
+            last = said[-1] if said else "it said nothing"
+            broken = last.startswith(("ModuleNotFoundError", "ImportError"))
             raise BenchmarkError(
-                f"sm-bench could not measure: {said[-1] if said else 'it said nothing'}",
-                "try one request first: lmi invoke",
+                f"sm-bench could not measure: {last}",
+                "install it again: pip install 'lmi-constructs[bench]'"
+                if broken
+                else "try one request first: lmi invoke",
             )
         measured: dict[str, Any] = json.loads(result.read_text("utf-8"))
     return measured

@@ -74,6 +74,7 @@ def test_a_prefix_of_an_archive_alone_is_one_failure(account: Prepared) -> None:
         ("models/llama/", "unknown", "no address that starts with s3://"),
         ({"Fn::Sub": "s3://${AWS::AccountId}-models/x/"}, "fail", f"{ACCOUNT}-models does not"),
         ({"Fn::Sub": "s3://${Bucket}/x/"}, "unknown", "known only when"),
+        ({"Fn::Sub": "s3://${Role}/x/"}, "unknown", "these templates make the bucket"),
     ],
 )
 def test_a_prefix_that_is_not_there_fails_and_one_not_known_yet_is_unknown(
@@ -98,6 +99,18 @@ def test_an_archive_is_there_but_not_looked_into(
     del body["Resources"]["Model"]["Properties"]["PrimaryContainer"]["ModelDataSource"]
     found = one(account.look(body), "files")
     assert (found.status, url in found.detail) == (status, True)
+
+
+@pytest.mark.parametrize(("prefix", "status"), [("old/", "unknown"), ("absent/", "fail")])
+def test_a_prefix_of_archives_is_not_looked_into(
+    account: Prepared, prefix: str, status: str
+) -> None:
+    account.put({"a.tar.gz": b"x"}, prefix="old/")
+    body = template(
+        Model__Properties__PrimaryContainer__ModelDataUrl=f"s3://models/{prefix}",
+    )
+    del body["Resources"]["Model"]["Properties"]["PrimaryContainer"]["ModelDataSource"]
+    assert one(account.look(body), "files").status == status
 
 
 def test_what_the_names_alone_show_is_said_without_permission_to_read(account: Prepared) -> None:

@@ -148,6 +148,17 @@ def test_without_the_extra_nothing_but_that_is_said(monkeypatch: pytest.MonkeyPa
     assert "lmi-constructs[bench]" in done.stderr
 
 
+def test_a_tool_that_is_installed_in_part_is_to_be_installed_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "half_a_tool.py").write_text("import no_such_module_at_all\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(benchmarks, "_TOOL", "half_a_tool")
+    with pytest.raises(BenchmarkError, match="no_such_module_at_all") as refused:
+        benchmarks._measured({})
+    assert "install it again" in refused.value.advice
+
+
 @pytest.fixture
 def untouched(aws: LocalAws, monkeypatch: pytest.MonkeyPatch) -> LocalAws:
     """An account, and a tool that must not be run."""
