@@ -8,6 +8,8 @@ import zlib
 from contextlib import closing
 from typing import IO, TYPE_CHECKING, Any, Final, cast
 
+from botocore.exceptions import BotoCoreError
+
 from lmi_constructs.operations.aws import asking
 from lmi_constructs.operations.completeness import ADAPTER_CONFIG, LARGEST_JSON_BYTES
 from lmi_constructs.preflight.adapters import taken
@@ -83,9 +85,12 @@ def _config(place: Place, location: Location) -> _Config:
         AwsError: If S3 does not tell.
     """
     bucket, key = parsed(location)
-    with asking(location.address, "s3:GetObject"):
-        with closing(place.client("s3").get_object(Bucket=bucket, Key=key)["Body"]) as body:
-            return _found(_Beginning(body))
+    client = place.client("s3")
+    with (
+        asking(location.address, "s3:GetObject"),
+        closing(client.get_object(Bucket=bucket, Key=key)["Body"]) as body,
+    ):
+        return _found(_Beginning(body))
 
 
 def _found(body: _Beginning) -> _Config:
@@ -95,6 +100,8 @@ def _found(body: _Beginning) -> _Config:
                 if member.isfile() and member.name.rsplit("/", 1)[-1] == ADAPTER_CONFIG:
                     file = archive.extractfile(member)
                     return _parsed(file.read(LARGEST_JSON_BYTES) if file else b"")
+    except BotoCoreError:
+        raise  # some are OSErrors as well
     except (tarfile.TarError, EOFError, OSError, zlib.error):
         return None, "" if body.is_cut else "is no .tar.gz that can be unpacked"
     return None, f"holds no {ADAPTER_CONFIG}"

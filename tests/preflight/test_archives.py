@@ -9,6 +9,7 @@ import tarfile
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from botocore.exceptions import ReadTimeoutError
 
 from lmi_constructs.preflight import archives
 from tests.operations.support import adapter_files
@@ -133,6 +134,21 @@ def test_an_archive_that_may_not_be_read_is_unknown(account: Prepared) -> None:
     )
     found = one(of_acme(account.look(fleet(**ON))), "files")
     assert (found.status, "allow s3:GetObject" in found.fix) == ("unknown", True)
+
+
+def test_a_connection_that_breaks_says_nothing_about_an_archive(account: Prepared) -> None:
+    class Breaking(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            raise ReadTimeoutError(endpoint_url="s3")
+
+    account.put({KEY: archive(adapter_files())}, prefix="adapters/")
+    account.fakes["s3"] = Canned(
+        list_objects_v2=[],
+        head_object={"ContentLength": 9},
+        get_object={"Body": Breaking()},
+        get_bucket_policy=refused("AccessDenied"),
+    )
+    assert one(of_acme(account.look(fleet(**ON))), "files").status == "unknown"
 
 
 def test_the_endpoint_s_role_must_read_the_archive(account: Prepared) -> None:
