@@ -240,6 +240,18 @@ def test_two_stages_of_real_constructs_are_told_apart(
     assert [row["status"] for row in rows if row["check"] == "secret"] == ["pass"]
 
 
+def test_one_stack_of_an_assembly_keeps_its_account_region_and_paths(
+    account: Prepared, two_stages: Callable[[], Path]
+) -> None:
+    inner = two_stages() / "assembly-Prod"
+    (file,) = inner.glob("*.template.json")
+    rows = json.loads(run(str(file), "--format", "json").stdout)["outcomes"]
+    assert {row["endpoint"] for row in rows} == {None, "Prod/Llm/Chat", "Prod/Llm/Hub"}
+    assert [row["subject"] for row in rows if row["check"] == "account"] == ["999999999999"]
+    (inner / "manifest.json").write_text("{")
+    assert run(str(file)).stdout.startswith("Chat")
+
+
 def test_a_name_that_another_stack_took_on_the_local_aws_fails(
     account: Prepared, place: Path
 ) -> None:

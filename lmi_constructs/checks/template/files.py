@@ -43,9 +43,11 @@ def read_path(
         if (place / "manifest.json").is_file():
             return list(_assembly(place, region, account, 0))
         return _folder(place, region, account)
-    body = read_template(place)
-    nested = _nested(body, place.parent, place.name, (region, account), (), (place,))
-    return [TemplateSource(place.name, body, region, account, nested, file=str(place))]
+    artifact = _artifact_beside(place)
+    paths = _construct_paths(artifact, place.parent) if artifact else ()
+    own_account, own_region = _environment(artifact.get("environment"))
+    target = (own_region or region, own_account or account)
+    return [_stack(place, place.name, target, paths, _stack_name(artifact))]
 
 
 def read_stack(
@@ -129,8 +131,12 @@ def _assembly(
             own_account, own_region = _environment(as_mapping(artifact).get("environment"))
             own_region, own_account = own_region or region, own_account or account
             paths = _construct_paths(as_mapping(artifact), place)
-            stack_name = literal(properties.get("stackName")) or name
+            stack_name = _stack_name(as_mapping(artifact)) or name
             yield _stack(place / file, name, (own_region, own_account), paths, stack_name)
+
+
+def _stack_name(artifact: Mapping[str, Any]) -> str | None:
+    return literal(as_mapping(artifact.get("properties")).get("stackName"))
 
 
 def _stack(
@@ -215,14 +221,22 @@ def _asset(place: Path, fingerprint: str) -> str | None:
 
 def _construct_paths_beside(template: Path) -> _Paths:
     """Return construct paths from the manifest of the assembly that a template is in."""
+    artifact = _artifact_beside(template)
+    return _construct_paths(artifact, template.parent) if artifact else ()
+
+
+def _artifact_beside(template: Path) -> Mapping[str, Any]:
+    """Return what the manifest of the assembly says of a template that is in it."""
     manifest = template.parent / "manifest.json"
-    if not manifest.is_file():
-        return ()
-    for artifact in as_mapping(as_mapping(_parse(manifest)).get("artifacts")).values():
+    try:
+        known = as_mapping(_parse(manifest)) if manifest.is_file() else {}
+    except UnreadableError:
+        return {}  # a manifest of something else, which a template needs not
+    for artifact in as_mapping(known.get("artifacts")).values():
         properties = as_mapping(as_mapping(artifact).get("properties"))
         if properties.get("templateFile") == template.name:
-            return _construct_paths(artifact, template.parent)
-    return ()
+            return as_mapping(artifact)
+    return {}
 
 
 def _construct_paths(artifact: Mapping[str, Any], place: Path) -> _Paths:
