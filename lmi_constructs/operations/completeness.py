@@ -16,6 +16,9 @@ ADAPTER_CONFIG: Final = "adapter_config.json"
 LARGEST_JSON_BYTES: Final = 64 * 1024 * 1024
 """A larger config or header is none: the header of safetensors may have 100 MB, and has kilobytes."""
 
+_FIRST_READ_BYTES: Final = 128 * 1024
+"""Holds most headers, so that one request a file is enough."""
+
 _INDEX_ENDS: Final = ".index.json"
 _TOKENIZERS: Final = (
     "tokenizer.json",
@@ -222,11 +225,13 @@ def cut_short(files: ModelFiles, name: str) -> Finding | None:
     if size == 0:
         return None
     broken = _wrong(f"{name} has no header of safetensors", "copy it again", source=_FORMAT)
-    length = int.from_bytes(files.read(name, 0, 8), "little") if size > 8 else 0
+    start = files.read(name, 0, _FIRST_READ_BYTES)
+    length = int.from_bytes(start[:8], "little") if size > 8 else 0
     if not 0 < length <= LARGEST_JSON_BYTES or length + 8 > size:
         return broken
+    rest = files.read(name, len(start), 8 + length - len(start)) if len(start) < 8 + length else b""
     try:
-        header = json.loads(files.read(name, 8, length))
+        header = json.loads((start + rest)[8 : 8 + length])
         ends = [
             int(tensor["data_offsets"][1])
             for key, tensor in header.items()

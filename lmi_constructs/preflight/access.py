@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lmi_constructs.preflight.outcome import Outcome
     from lmi_constructs.preflight.place import Place
 
-_ROLE: Final = re.compile(r"arn:[a-z-]+:iam::\d{12}:role/(?:.*/)?([^/]+)")
+_ROLE: Final = re.compile(r"arn:[a-z-]+:iam::(\d{12}):role/(?:.*/)?([^/]+)")
 _ALLOW: Final = "allow it to the role, or leave role out so that one is made"
 _ALLOW_KEY: Final = "give ModelData.s3_prefix(..., encryption_key=KEY), or allow it to the role"
 _Need = tuple[str, "String"]
@@ -59,8 +59,12 @@ def role_may(
         detail = f"which role {shown(role)} is, is known only when it is deployed"
         yield place.outcome("role", "unknown", detail)
         return
-    yield from place.asked("role", lambda: _trust(place, arn, match[1]))
-    yield from _simulated(place, arn, match[1], needs)
+    if match[1] != place.account.id(place.region):
+        detail = f"{arn} is a role of another account than that of the credentials"
+        yield place.outcome("role", "unknown", detail, f"sign in to account {match[1]}")
+        return
+    yield from place.asked("role", lambda: _trust(place, arn, match[2]))
+    yield from _simulated(place, arn, match[2], needs)
 
 
 def _needs(container: Container, key: str | None) -> list[_Need]:

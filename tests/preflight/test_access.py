@@ -104,6 +104,12 @@ def test_who_may_not_simulate_is_told_what_to_allow(account: Prepared) -> None:
     assert any("allow iam:SimulatePrincipalPolicy" in each.fix for each in found)
 
 
+def test_a_role_of_another_account_is_not_looked_for_in_this_one(account: Prepared) -> None:
+    theirs = ROLE.replace(ACCOUNT, "999999999999")
+    found = account.look(template(Model__Properties__ExecutionRoleArn=theirs))
+    assert "another account" in one(found, "role", "unknown").detail
+
+
 def test_a_role_that_sagemaker_may_not_assume_fails(account: Prepared) -> None:
     account.fakes["iam"] = simulated({}, trust={})
     assert one(account.look(THEIRS), "role", "fail").rule == "LMI094"
