@@ -21,7 +21,7 @@ _FORMAT_VERSION = 1
 
 
 @click.command()
-@click.argument("path", metavar="PATH", default="cdk.out")
+@click.argument("path", metavar="[PATH]", default="cdk.out")
 @click.option("--region", help="Region of templates that do not say it themselves.")
 @click.option(
     "--fail-on",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.rules.common import count_of, instance
@@ -56,11 +57,8 @@ def quota(place: Place, config: EndpointConfig, together: Mapping[str, int]) -> 
         config: Configuration of the endpoint.
         together: What all endpoints of these templates in the same place begin with.
     """
-    own = wanted([config])
-    if own:
-        quotas = _quotas(place)
-        for name, count in own.items():
-            yield _judged(place, name, count, together.get(name, count), quotas.get(_title(name)))
+    for name, count in wanted([config]).items():
+        yield _judged(place, name, count, together.get(name, count), _allowed(place, name))
 
 
 def _judged(place: Place, name: str, own: int, together: int, allowed: float | None) -> Outcome:
@@ -75,18 +73,21 @@ def _judged(place: Place, name: str, own: int, together: int, allowed: float | N
     return place.outcome("quota", "pass", f"{detail}; endpoints that run count as well")
 
 
-def _quotas(place: Place) -> dict[str, float]:
-    """Return the account's quotas by name, and AWS's defaults where it has none of its own.
+def _allowed(place: Place, name: str) -> float | None:
+    """Return the account's quota of an instance type, or AWS's default where it has none of its own.
 
     Raises:
         AwsError: If Service Quotas does not tell.
     """
-    return place.account.once(("quotas", place.region), lambda: _listed(place))
-
-
-def _listed(place: Place) -> dict[str, float]:
-    defaults = _rows(place, "list_aws_default_service_quotas", "ListAWSDefaultServiceQuotas")
-    return {**defaults, **_rows(place, "list_service_quotas", "ListServiceQuotas")}
+    for operation, action in (
+        ("list_service_quotas", "ListServiceQuotas"),
+        ("list_aws_default_service_quotas", "ListAWSDefaultServiceQuotas"),
+    ):
+        ask = partial(_rows, place, operation, action)
+        rows = place.account.once(("quotas", operation, place.region), ask)
+        if _title(name) in rows:
+            return rows[_title(name)]
+    return None
 
 
 def _rows(place: Place, operation: str, action: str) -> dict[str, float]:

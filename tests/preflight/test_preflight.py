@@ -133,6 +133,19 @@ def test_endpoints_of_one_assembly_share_a_quota(account: Prepared) -> None:
     assert "2 x ml.g6.12xlarge at first (4 with the other endpoints here)" in rows[0].detail
 
 
+def test_the_defaults_are_asked_only_for_what_the_account_has_none_of(account: Prepared) -> None:
+    own, default = quotas(4).answers, refused("AccessDenied")
+    account.fakes["service-quotas"] = Canned(
+        list_service_quotas=own["list_service_quotas"], list_aws_default_service_quotas=default
+    )
+    assert one(account.look(), "quota").status == "pass"
+    row = {"QuotaName": "ml.g6.12xlarge for endpoint usage", "Value": 0.0}
+    account.fakes["service-quotas"] = Canned(
+        list_service_quotas=[{"Quotas": []}], list_aws_default_service_quotas=[{"Quotas": [row]}]
+    )
+    assert one(account.look(), "quota").status == "fail"
+
+
 def test_a_quota_that_is_not_listed_is_unknown(account: Prepared) -> None:
     account.fakes["service-quotas"] = quotas(4, "ml.p5.48xlarge")
     assert one(account.look(), "quota").status == "unknown"
