@@ -224,21 +224,13 @@ def cut_short(files: ModelFiles, name: str) -> Finding | None:
     size = files.sizes[name]
     if size == 0:
         return None
-    broken = _wrong(f"{name} has no header of safetensors", "copy it again", source=_FORMAT)
-    start = files.read(name, 0, _FIRST_READ_BYTES)
-    length = int.from_bytes(start[:8], "little") if size > 8 else 0
-    if not 0 < length <= LARGEST_JSON_BYTES or length + 8 > size:
-        return broken
-    rest = files.read(name, len(start), 8 + length - len(start)) if len(start) < 8 + length else b""
+    header, length = read_header(files, name)
     try:
-        header = json.loads((start + rest)[8 : 8 + length])
-        ends = [
-            int(tensor["data_offsets"][1])
-            for key, tensor in header.items()
-            if key != "__metadata__"
-        ]
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
-        return broken
+        ends = [int(tensor["data_offsets"][1]) for tensor in header.values()]
+    except (ValueError, TypeError, KeyError, IndexError):
+        length = 0
+    if not length:
+        return _wrong(f"{name} has no header of safetensors", "copy it again", source=_FORMAT)
     expected = 8 + length + max(ends, default=0)
     if size == expected:
         return None
@@ -247,6 +239,29 @@ def cut_short(files: ModelFiles, name: str) -> Finding | None:
         "copy it again: an upload or a download broke off",
         source=_FORMAT,
     )
+
+
+def read_header(files: ModelFiles, name: str) -> tuple[dict[str, Any], int]:
+    """Return what a safetensors file says of its tensors, and how long that is in bytes.
+
+    Nothing and 0 if it has no header.
+
+    Raises:
+        LmiRuntimeError: If the place they lie in does not give it.
+    """
+    size = files.sizes[name]
+    start = files.read(name, 0, _FIRST_READ_BYTES)
+    length = int.from_bytes(start[:8], "little") if size > 8 else 0
+    if not 0 < length <= LARGEST_JSON_BYTES or length + 8 > size:
+        return {}, 0
+    rest = files.read(name, len(start), 8 + length - len(start)) if len(start) < 8 + length else b""
+    try:
+        header = json.loads((start + rest)[8 : 8 + length])
+    except (ValueError, RecursionError):
+        return {}, 0
+    if not isinstance(header, dict):
+        return {}, 0
+    return {key: value for key, value in header.items() if key != "__metadata__"}, length
 
 
 def _wrong(

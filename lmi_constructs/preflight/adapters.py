@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.checks.resources import Model
 from lmi_constructs.checks.rules.common import environment, release
 from lmi_constructs.checks.values import literal
 from lmi_constructs.facts.engine_arguments import engine_arguments
-from lmi_constructs.operations.completeness import ADAPTER_CONFIG, adapter_names, read_json
+from lmi_constructs.operations.completeness import (
+    ADAPTER_CONFIG,
+    adapter_names,
+    read_header,
+    read_json,
+)
 from lmi_constructs.preflight.contents import judged
 from lmi_constructs.presets.layout import ADAPTERS
 
@@ -23,6 +29,13 @@ if TYPE_CHECKING:
     from lmi_constructs.preflight.place import Place
 
 _RANK: Final = "max_lora_rank"
+_WEIGHTS: Final = "adapter_model.safetensors"
+_INPUT: Final = re.compile(r"layers\.\d+\.self_attn\.[qkv]_proj\.lora_A\.(?:\w+\.)?weight$")
+"""Tensors whose second dimension is the width of the model: the attention's inputs in the layers.
+
+Source: https://huggingface.co/docs/peft/developer_guides/checkpoint (as of 2026-12-02)
+"""
+
 _SWITCHES: Final = {"OPTION_MAX_LORA_RANK": _RANK, "OPTION_ENABLE_LORA": "enable_lora"}
 
 
@@ -54,6 +67,7 @@ def adapters(
             yield place.outcome("adapters", "fail", fault.message, fault.fix, fault.rule)
         else:
             yield from taken(place, deployment, resource, container, name, config)
+            yield from _width(place, deployment.facts.config_of(resource), name, files)
 
 
 def taken(
@@ -172,6 +186,33 @@ def _base(
         detail = f"adapter {name} was trained on {trained_on}, and {served} is served"
         fix = "serve the model that it was trained on; a copy of another name is fine"
         yield place.outcome("adapters", "unknown", detail, fix)
+
+
+def _width(
+    place: Place, base: Mapping[str, Any] | None, name: str, files: S3Files
+) -> Iterator[Outcome]:
+    """Yield that an adapter was trained on a model of another width, if it surely was."""
+    file = f"{ADAPTERS}/{name}/{_WEIGHTS}"
+    width = _hidden_size(base or {})
+    if width is None or file not in files.sizes:
+        return
+    header, _ = read_header(files, file)
+    shapes = (
+        tensor.get("shape")
+        for key, tensor in header.items()
+        if _INPUT.search(key) and isinstance(tensor, dict)
+    )
+    found = {shape[1] for shape in shapes if isinstance(shape, list) and len(shape) == 2}
+    if found and width not in found:
+        theirs = ", ".join(map(str, sorted(found, key=str)))
+        detail = f"adapter {name} was trained on a model of width {theirs}, this one has {width}"
+        yield place.outcome("adapters", "fail", detail, "serve the model that it was trained on")
+
+
+def _hidden_size(config: Mapping[str, Any]) -> int | None:
+    text = config.get("text_config")
+    sizes = [config.get("hidden_size"), text.get("hidden_size") if isinstance(text, dict) else None]
+    return next((size for size in sizes if isinstance(size, int)), None)
 
 
 def _last(name: str) -> str:

@@ -269,6 +269,34 @@ def test_the_adapter_of_another_model_is_pointed_out(
     assert [each.status for each in found] == [status]
 
 
+@pytest.mark.parametrize(
+    ("name", "width", "fails"),
+    [
+        ("model.layers.0.self_attn.q_proj.lora_A.weight", 4096, False),
+        ("model.layers.0.self_attn.q_proj.lora_A.weight", 2048, True),
+        ("model.layers.0.self_attn.v_proj.lora_A.default.weight", 2048, True),
+        ("model.layers.0.mlp.down_proj.lora_A.weight", 14336, False),
+        ("vision.blocks.0.attn.q_proj.lora_A.weight", 1024, False),
+        ("model.layers.0.self_attn.q_proj.lora_B.weight", 16, False),
+    ],
+)
+@pytest.mark.parametrize("nested", [False, True])
+def test_an_adapter_of_a_model_of_another_width_fails(
+    account: Prepared, name: str, width: int, fails: bool, nested: bool
+) -> None:
+    tensor = {"dtype": "U8", "shape": [16, width], "data_offsets": [0, 4]}
+    header = json.dumps({f"base_model.model.{name}": tensor}).encode()
+    weights = len(header).to_bytes(8, "little") + header + b"1234"
+    account.put(
+        {**adapter_files(), "adapter_model.safetensors": weights}, prefix="llama/adapters/legal/"
+    )
+    config = {"model_type": "novel", "text_config": CONFIG} if nested else CONFIG
+    account.put({"config.json": json.dumps(config).encode()})
+    body = template(**{f"{ENVIRONMENT}__OPTION_ENABLE_LORA": "true"})
+    found = [each for each in account.look(body) if "of width" in each.detail]
+    assert [each.status for each in found] == (["fail"] if fails else [])
+
+
 def test_an_adapter_that_is_no_json_fails(account: Prepared) -> None:
     account.put({**adapter_files(), "adapter_config.json": b"{"}, prefix="llama/adapters/legal/")
     assert "is no JSON" in one(account.look(), "adapters", "fail").detail
