@@ -34,7 +34,12 @@ def judged(deployment: Deployment, resource: Resource, container: Container) -> 
 
 
 def settings(
-    place: Place, before: Deployment, after: Deployment, resource: Resource, container: Container
+    place: Place,
+    before: Deployment,
+    after: Deployment,
+    resource: Resource,
+    container: Container,
+    is_there: bool,
 ) -> Iterator[Outcome]:
     """Yield what the release does with the `serving.properties` beside the model, if there is one.
 
@@ -46,8 +51,13 @@ def settings(
         after: The same, with what lies beside the models.
         resource: The model.
         container: Its container.
+        is_there: Whether the file is listed.
     """
     if after.facts.properties_of(resource) is None:
+        if is_there:
+            detail = f"not known: {PROPERTIES} lies beside the model, and cannot be read"
+            fix = "allow s3:GetObject to who runs this: it wins over the environment"
+            yield place.outcome("settings", "unknown", detail, fix)
         return
     whole = judged(after, resource, container)
     if whole is None:

@@ -21,6 +21,7 @@ from lmi_constructs.preflight.contents import memory, settings
 from lmi_constructs.preflight.image import image_exists
 from lmi_constructs.preflight.name import name_is_free
 from lmi_constructs.preflight.place import Place, path_of
+from lmi_constructs.presets.layout import PROPERTIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -209,16 +210,16 @@ class _Inspection:
         location = model_files.locate(place, container)
         yield from place.asked("image", lambda: image_exists(place, container))
         yield from place.asked("files", lambda: model_files.files_complete(place, location))
-        yield from settings(place, self._before, self._after, resource, container)
+        files = self._listed(place, location) if location.has_files else None
+        is_there = files is not None and PROPERTIES in files.sizes
+        yield from settings(place, self._before, self._after, resource, container, is_there)
         key = None
-        if location.has_files:
-            files = self._listed(place, location)
-            if files is not None:
-                yield from place.asked(
-                    "adapters", lambda: adapters(place, self._after, resource, container, files)
-                )
-                yield from place.asked("key", lambda: keys.key_of_files(place, location))
-                key = self._key(place, location)
+        if files is not None:
+            yield from place.asked(
+                "adapters", lambda: adapters(place, self._after, resource, container, files)
+            )
+            yield from place.asked("key", lambda: keys.key_of_files(place, location))
+            key = self._key(place, location)
         declared = self._templates[resource.template].body["Resources"]
         properties = as_mapping(declared.get(resource.logical_id)).get("Properties")
         yield from keys.secrets(place, properties, declared)

@@ -125,13 +125,16 @@ def test_what_the_names_alone_show_is_said_without_permission_to_read(account: P
 
 
 def test_files_that_may_be_listed_and_not_read_are_unknown(account: Prepared) -> None:
-    pages = [{"Contents": [{"Key": f"llama/{name}", "Size": 99} for name in model_files()]}]
+    names = [*model_files(), "serving.properties"]
+    pages = [{"Contents": [{"Key": f"llama/{name}", "Size": 99} for name in names]}]
     denied = refused("AccessDenied")
     account.fakes["s3"] = Canned(
         list_objects_v2=pages, get_object=denied, head_bucket=denied, head_object=denied
     )
-    found = one(account.look(), "files")
-    assert (found.status, "allow s3:GetObject" in found.fix) == ("unknown", True)
+    looked = account.look()
+    for check in ("files", "settings", "key"):
+        found = one(looked, check)
+        assert (found.status, "allow s3:GetObject" in found.fix) == ("unknown", True)
 
 
 def test_a_model_of_the_hub_is_not_looked_at(account: Prepared) -> None:
