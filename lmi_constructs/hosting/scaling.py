@@ -18,6 +18,7 @@ from lmi_constructs.hosting._scaling_checks import (
     check_capacity,
     check_policy,
     check_schedule,
+    check_tracked_metric,
 )
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ class ScalableInstanceCount(Construct):
         Args:
             id: Id of the policy.
             metric: A metric that falls as instances are added. Not GPU utilisation: one request
-                keeps a GPU busy.
+                keeps a GPU busy (a warning, LMI084).
             target: Value to keep.
             scale_in_cooldown: Pause after taking instances away. Default: 5 minutes.
             scale_out_cooldown: Pause after adding instances. Default: the time the model takes to
@@ -173,6 +174,7 @@ class ScalableInstanceCount(Construct):
             disable_scale_in: Whether instances are never taken away.
         """
         self._check_kinds(target, scale_in_cooldown, scale_out_cooldown)
+        report(self, check_tracked_metric(metric.metric_name))
         return self._track(
             id, target, scale_in_cooldown, scale_out_cooldown, disable_scale_in, metric=metric
         )
