@@ -105,8 +105,10 @@ class LmiModel(Construct):
                 permissions, and they are in place before the model is created.
             network_isolation: Whether the container is cut off from the network. Default: yes if
                 SageMaker mounts the data, no if the container must download something itself.
-            vpc: VPC of the container's network interfaces. Default: none of yours.
-            vpc_subnets: Subnets within the VPC. Default: its private ones.
+            vpc: VPC of the container's network interfaces. Model data in S3 comes through it too,
+                also for an isolated container. Default: none of yours.
+            vpc_subnets: Subnets within the VPC. Default: its private ones. They need a way to S3, and
+                to the hub for a model that is downloaded (LMI099, LMI090).
             security_groups: Security groups. Default: a new one.
             image_config: Where an image comes from that is in no ECR registry of AWS.
 
