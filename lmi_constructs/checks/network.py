@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from lmi_constructs.checks.resources import Key
+
+
+OFFLINE: Final = frozenset({"HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"})
+"""Variables with which the container asks no hub at all."""
+
+OTHER_HUBS: Final = frozenset(
+    {"HF_ENDPOINT", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"}
+)
+"""Variables that lead the container to a mirror or proxy, which may be within the VPC."""
 
 
 @dataclass(frozen=True, kw_only=True)

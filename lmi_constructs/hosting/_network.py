@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lmi_constructs.checks.network import OFFLINE, OTHER_HUBS
 from lmi_constructs.findings import Finding
 
 if TYPE_CHECKING:
@@ -12,12 +13,6 @@ if TYPE_CHECKING:
     from aws_cdk import aws_ec2 as ec2
 
     from lmi_constructs.hosting.model_data import BoundModelData
-
-_OTHER_WAYS = frozenset(
-    {"HF_ENDPOINT", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"}
-    | {"HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"}
-)
-"""Variables with which the container asks a mirror or a proxy, or nobody."""
 
 
 def selected_subnets(vpc: ec2.IVpc, selection: ec2.SubnetSelection | None) -> ec2.SelectedSubnets:
@@ -78,7 +73,7 @@ def check_way_out(
     one in the app the templates show every route, and the rule over them (LMI090) knows better.
     """
     hub_id = _hub_id(environment, data)
-    if vpc is None or hub_id is None or not _OTHER_WAYS.isdisjoint(environment):
+    if vpc is None or hub_id is None or not (OFFLINE | OTHER_HUBS).isdisjoint(environment):
         return []
     from aws_cdk import aws_ec2 as ec2
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.checks.examples import REMOVED, Example
+from lmi_constructs.checks.network import OFFLINE, OTHER_HUBS
 from lmi_constructs.checks.resources import S3DataSource, Vpc
 from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.rules.common import environment, release, running
@@ -22,12 +23,6 @@ if TYPE_CHECKING:
 _STATEMENTS: Final = "Role/Properties/Policies/0/PolicyDocument/Statement"
 _GUIDE: Final = "https://docs.aws.amazon.com/sagemaker/latest/dg/host-vpc.html"
 _MODEL_IDS: Final = ("HF_MODEL_ID", "OPTION_MODEL_ID", "OPTION_SPECULATIVE_DRAFT_MODEL")
-_OFFLINE: Final = frozenset({"HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"})
-_OTHER_HUBS: Final = frozenset(
-    {"HF_ENDPOINT", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"}
-)
-"""Variables that lead the container to a mirror or proxy, which may be within the VPC."""
-
 _CLOSED_SUBNET: Final[dict[str, Any]] = {
     f"{_STATEMENTS}/0/Action": ["ecr:*", "ec2:*"],
     "Model/Properties/VpcConfig": {"SecurityGroupIds": ["sg-1"], "Subnets": [{"Ref": "Subnet"}]},
@@ -98,7 +93,7 @@ class NothingToDownloadFrom(Rule):
         for container in model.containers if subnets else ():
             known = environment(container)
             for name, value in _to_download(deployment, container):
-                if head(value).startswith("s3://") or known.keys() & _OTHER_HUBS:
+                if head(value).startswith("s3://") or known.keys() & OTHER_HUBS:
                     continue
                 message = (
                     f"no route leads from {subnets} to the hub, where {name} {shown(value)!r} is"
@@ -187,7 +182,7 @@ def _to_download(deployment: Deployment, container: Container) -> Iterator[tuple
     known = environment(container)
     mounted = container.s3_data_source is not None or container.model_data_url is not None
     foreign = release(deployment, container) is None
-    if known.keys() & _OFFLINE or (foreign and mounted):
+    if known.keys() & OFFLINE or (foreign and mounted):
         return
     for name in _MODEL_IDS:
         value = known.get(name)
