@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from lmi_constructs.container import LmiContainer, LmiSettings
     from lmi_constructs.findings import Finding, LmiError
     from lmi_constructs.hosting import (
+        AdapterData,
         AsyncInference,
         CapacityReservation,
         ContainerImage,
@@ -21,8 +22,11 @@ if TYPE_CHECKING:
         DataCapture,
         EndpointMetrics,
         InstancePool,
+        LmiAdapter,
         LmiEndpoint,
         LmiEndpointConfig,
+        LmiFleet,
+        LmiInferenceComponent,
         LmiModel,
         LmiVariant,
         ManagedInstanceScaling,
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "AdapterData",
     "AsyncInference",
     "CapacityReservation",
     "ContainerImage",
@@ -41,10 +46,13 @@ __all__ = [
     "EndpointMetrics",
     "Finding",
     "InstancePool",
+    "LmiAdapter",
     "LmiContainer",
     "LmiEndpoint",
     "LmiEndpointConfig",
     "LmiError",
+    "LmiFleet",
+    "LmiInferenceComponent",
     "LmiModel",
     "LmiSettings",
     "LmiVariant",

@@ -179,7 +179,7 @@ def endpoint(stack: cdk.Stack, id: str) -> None:
                 predefined_metric_type="SageMakerVariantConcurrentRequestsPerModelHighResolution"
             ),
             scale_in_cooldown=300,
-            scale_out_cooldown=3600,
+            scale_out_cooldown=1200,
         ),
     )
     for alarm in _ALARMS:

@@ -5,6 +5,12 @@ from typing import TYPE_CHECKING
 from lmi_constructs._exports import lazy
 
 if TYPE_CHECKING:
+    from lmi_constructs.hosting.components import (
+        AdapterData,
+        LmiAdapter,
+        LmiFleet,
+        LmiInferenceComponent,
+    )
     from lmi_constructs.hosting.container_image import ContainerImage
     from lmi_constructs.hosting.endpoint import LmiEndpoint
     from lmi_constructs.hosting.endpoint_base import EndpointBase
@@ -18,7 +24,7 @@ if TYPE_CHECKING:
     from lmi_constructs.hosting.model_data import ModelData
     from lmi_constructs.hosting.rollout import Rollout
     from lmi_constructs.hosting.s3_location import S3Location
-    from lmi_constructs.hosting.scaling import ScalableInstanceCount
+    from lmi_constructs.hosting.scaling import ScalableCopyCount, ScalableInstanceCount
     from lmi_constructs.hosting.smoke_test import LmiSmokeTest
     from lmi_constructs.hosting.variant import (
         CapacityReservation,
@@ -30,6 +36,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "AdapterData",
     "AsyncInference",
     "CapacityReservation",
     "ContainerImage",
@@ -38,8 +45,11 @@ __all__ = [
     "EndpointBase",
     "EndpointMetrics",
     "InstancePool",
+    "LmiAdapter",
     "LmiEndpoint",
     "LmiEndpointConfig",
+    "LmiFleet",
+    "LmiInferenceComponent",
     "LmiModel",
     "LmiSmokeTest",
     "LmiVariant",
@@ -48,12 +58,14 @@ __all__ = [
     "Rollout",
     "Routing",
     "S3Location",
+    "ScalableCopyCount",
     "ScalableInstanceCount",
 ]
 
 __getattr__, __dir__ = lazy(
     __name__,
     {
+        "AdapterData": "lmi_constructs.hosting.components",
         "AsyncInference": "lmi_constructs.hosting.endpoint_features",
         "CapacityReservation": "lmi_constructs.hosting.variant",
         "ContainerImage": "lmi_constructs.hosting.container_image",
@@ -62,8 +74,11 @@ __getattr__, __dir__ = lazy(
         "EndpointBase": "lmi_constructs.hosting.endpoint_base",
         "EndpointMetrics": "lmi_constructs.hosting.endpoint_features",
         "InstancePool": "lmi_constructs.hosting.variant",
+        "LmiAdapter": "lmi_constructs.hosting.components",
         "LmiEndpoint": "lmi_constructs.hosting.endpoint",
         "LmiEndpointConfig": "lmi_constructs.hosting.endpoint_config",
+        "LmiFleet": "lmi_constructs.hosting.components",
+        "LmiInferenceComponent": "lmi_constructs.hosting.components",
         "LmiModel": "lmi_constructs.hosting.model",
         "LmiSmokeTest": "lmi_constructs.hosting.smoke_test",
         "LmiVariant": "lmi_constructs.hosting.variant",
@@ -72,6 +87,7 @@ __getattr__, __dir__ = lazy(
         "Rollout": "lmi_constructs.hosting.rollout",
         "Routing": "lmi_constructs.hosting.variant",
         "S3Location": "lmi_constructs.hosting.s3_location",
+        "ScalableCopyCount": "lmi_constructs.hosting.scaling",
         "ScalableInstanceCount": "lmi_constructs.hosting.scaling",
     },
 )

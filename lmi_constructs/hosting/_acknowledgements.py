@@ -27,36 +27,49 @@ _PACKS_AGAINST_INLINE_POLICIES: Final = (
     "NIST.800.53.R5",
     "PCI.DSS.321",
 )
+_WHY_SHARED: Final = (
+    "the policy belongs to one of several that share the role: it comes and goes with it alone, and"
+    " must exist before it does"
+)
 _WHY_INLINE: Final = (
     "the policy belongs to this role alone and must exist before the model does: a separate policy is"
     " created beside the model, which is then refused because it may not pull its image yet"
 )
 
 
-def acknowledge_role(role: iam.Role, permissions: Iterable[Permission]) -> None:
+def acknowledge_role(role: iam.CfnRole, permissions: Iterable[Permission]) -> None:
     """Acknowledge the inline policy of a role, and each wildcard in it that has a reason."""
+    _acknowledge(role, permissions, _WHY_INLINE)
+
+
+def acknowledge_policy(policy: iam.CfnPolicy, permissions: Iterable[Permission]) -> None:
+    """Acknowledge a policy that comes and goes with one user of a shared role, and its wildcards."""
+    _acknowledge(policy, permissions, _WHY_SHARED)
+
+
+def _acknowledge(
+    resource: iam.CfnRole | iam.CfnPolicy, permissions: Iterable[Permission], why_inline: str
+) -> None:
     reasons: dict[str, str] = {}
     for permission in permissions:
-        for resource in permission.resources:
-            if "*" in resource and permission.why_wildcard:
-                reasons.setdefault(resource, permission.why_wildcard)
+        for arn in permission.resources:
+            if "*" in arn and permission.why_wildcard:
+                reasons.setdefault(arn, permission.why_wildcard)
     acknowledged = [
-        cdk.Acknowledgment(id=f"{pack}::{pack}-IAMNoInlinePolicy", reason=_WHY_INLINE)
+        cdk.Acknowledgment(id=f"{pack}::{pack}-IAMNoInlinePolicy", reason=why_inline)
         for pack in _PACKS_AGAINST_INLINE_POLICIES
     ]
     for arn, reason in reasons.items():
-        written = _as_reported(arn, role)
+        written = _as_reported(arn, resource)
         if written is not None:
             finding = f"AwsSolutions::AwsSolutions-IAM5[Resource::{written}]"
             acknowledged.append(cdk.Acknowledgment(id=finding, reason=reason))
-    made = role.node.default_child
-    assert made is not None  # noqa: S101 - a role that we have made
-    cdk.Validations.of(made).acknowledge(*acknowledged)
+    cdk.Validations.of(resource).acknowledge(*acknowledged)
 
 
-def _as_reported(arn: str, role: iam.Role) -> str | None:
+def _as_reported(arn: str, resource: iam.CfnRole | iam.CfnPolicy) -> str | None:
     """Return an ARN as cdk-nag writes it, `None` if it writes it in a way that is not known."""
-    return _flat(cdk.Stack.of(role).resolve(arn)) if is_token(arn) else arn
+    return _flat(cdk.Stack.of(resource).resolve(arn)) if is_token(arn) else arn
 
 
 def _flat(value: object) -> str | None:

@@ -127,6 +127,8 @@ _KINDS: Final[Mapping[str, _Kind]] = MappingProxyType(
         "target": _NUMBER,
         "scale_in_cooldown": _DURATION,
         "scale_out_cooldown": _DURATION,
+        "wake_up_cooldown": _DURATION,
+        "cooldown": _DURATION,
         "p99_latency": _DURATION,
         "p99_first_chunk_latency": _DURATION,
         "p99_overhead_latency": _DURATION,
@@ -146,6 +148,15 @@ _KINDS: Final[Mapping[str, _Kind]] = MappingProxyType(
             (Rollout, sagemaker.CfnEndpoint.DeploymentConfigProperty),
         ),
         "model": _Kind("use LmiModel(...)"),
+        "min_memory": _Kind("give a size: cdk.Size.gibibytes(16)", (cdk.Size,), required=True),
+        "max_memory": _Kind("give a size: cdk.Size.gibibytes(32)", (cdk.Size,)),
+        "accelerator_count": _Kind("give a whole number", (int,)),
+        "cpu_count": _NUMBER,
+        "initial_copy_count": _COUNT,
+        "adapter_data": _Kind(
+            "use AdapterData.s3_archive(bucket, key)",
+            required=True,
+        ),
     }
 )
 

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+import aws_cdk as cdk
 
 from lmi_constructs.findings import Finding
 from lmi_constructs.hosting._tokens import is_token
+
+if TYPE_CHECKING:
+    from constructs import Construct
 
 _NAME = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}")
 
@@ -24,3 +30,8 @@ def check_name(name: str | None, where: str, rule: str) -> list[Finding]:
             source="botocore 1.44.8 sagemaker 2017-07-24 EndpointName and VariantName",
         )
     ]
+
+
+def literal_name(scope: Construct) -> str:
+    """Return a name from the construct's path: known at synth, unique in the account and region."""
+    return cdk.Names.unique_resource_name(scope, max_length=63, separator="-")

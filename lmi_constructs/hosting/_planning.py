@@ -28,12 +28,15 @@ def judge(
     data: BoundModelData,
     *,
     instance_type: str | None = None,
+    accelerator_count: int | None = None,
 ) -> Verdict | None:
     """Return what a release does with an environment; `None` for an image nothing is known of."""
     if container is None:
         return None
     instance = instance_types().get(instance_type or "")
-    gpus = None if instance is None else instance.accelerator_count
+    gpus = accelerator_count
+    if gpus is None and instance is not None:
+        gpus = instance.accelerator_count
     return verdict(
         environment,
         container,
@@ -48,8 +51,10 @@ def plan_memory(
     instance_type: str | None,
     judged: Verdict | None,
     container: LmiContainer | None,
+    *,
+    accelerator_count: int | None = None,
 ) -> Plan | None:
-    """Return the memory plan of a model on an instance.
+    """Return the memory plan of a model on an instance, or on some of its accelerators.
 
     `None` if one of them is not known, or the back end is none that the planner knows.
     """
@@ -63,7 +68,7 @@ def plan_memory(
         return None
     configuration = EngineConfiguration.from_effective(
         judged.effective,
-        accelerator_count=instance.accelerator_count,
+        accelerator_count=accelerator_count or instance.accelerator_count,
         engine_version=container.engine_version,
     )
     return plan(known, instance.name, configuration)

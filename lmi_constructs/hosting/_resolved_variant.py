@@ -15,25 +15,12 @@ from lmi_constructs.facts.host_images import host_images
 from lmi_constructs.facts.limits import hosting_instance_type_names
 from lmi_constructs.findings import Finding, raise_errors
 from lmi_constructs.hosting._keywords import check_keywords
-from lmi_constructs.hosting._planning import (
-    findings_of,
-    judge,
-    loading_timeout_seconds,
-    plan_memory,
-)
-from lmi_constructs.hosting._time_outs import (
-    SHORTEST_SECONDS,
-    check_against_loading,
-    check_range,
-    download_timeout_seconds,
-    startup_timeout_seconds,
-)
+from lmi_constructs.hosting._resolved_model import ResolvedModel, seconds, words
+from lmi_constructs.hosting._time_outs import check_range
 from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.hosting.variant import Routing
 
 if TYPE_CHECKING:
-    import aws_cdk as cdk
-
     from lmi_constructs.container import LmiContainer, Verdict
     from lmi_constructs.facts import InstanceType
     from lmi_constructs.hosting.variant import LmiVariant
@@ -50,20 +37,14 @@ class ResolvedVariant:
     Attributes:
         variant: The variant as it was written.
         instance: Facts of its instance type, `None` if they are not known.
-        verdict: What the container does with the environment on this instance.
-        plan: The memory plan, `None` if model or instance are not known.
-        startup_seconds: Start-up time-out, `None` without a model.
-        download_seconds: Download time-out, `None` if SageMaker downloads nothing.
+        resolved_model: What follows from its model on this instance, `None` without a model.
         host_image: `InferenceAmiVersion`, `None` to leave it to SageMaker.
         findings: All that should be said about it.
     """
 
     variant: LmiVariant
     instance: InstanceType | None
-    verdict: Verdict | None
-    plan: Plan | None
-    startup_seconds: int | None
-    download_seconds: int | None
+    resolved_model: ResolvedModel | None
     host_image: str | None
     findings: tuple[Finding, ...]
 
@@ -78,56 +59,51 @@ class ResolvedVariant:
             check_keywords({item.name: getattr(variant, item.name) for item in fields(variant)})
         )
         model = variant.model
-        container = None if model is None else model.container
-        instance = instance_types().get(variant.instance_type or "")
+        container = variant.container if model is None else model.container
         names = _instance_types(variant)
-        verdict = plan = startup = download = None
+        resolved = None
+        if model is not None:
+            resolved = ResolvedModel.of(
+                model,
+                variant.instance_type,
+                startup_timeout=variant.startup_timeout,
+                download_timeout=variant.download_timeout,
+            )
         findings = [
             *(finding for name in names for finding in _check_instance(variant, name, container)),
             *_check_shape(variant),
+            *(resolved.findings if resolved else ()),
         ]
-        if model is not None:
-            verdict = judge(
-                model.environment, container, model.data, instance_type=variant.instance_type
-            )
-            architecture = model.model_data.architecture
-            plan = plan_memory(architecture, variant.instance_type, verdict, container)
-            loading = loading_timeout_seconds(model.environment) if container else None
-            startup = _seconds(variant.startup_timeout)
-            if variant.startup_timeout is None:
-                startup = startup_timeout_seconds(
-                    plan, loading, container_downloads=not model.data.is_mounted
-                )
-            download = _seconds(variant.download_timeout)
-            if variant.download_timeout is None and model.data.is_mounted:
-                download = download_timeout_seconds(plan)
-            judged = verdict.findings if verdict else ()
-            said = {finding.rule for finding in judged}
-            findings += [
-                *judged,
-                *(finding for finding in findings_of(plan) if finding.rule not in said),
-                *check_range(startup, "startup_timeout", "LMI060", SHORTEST_SECONDS),
-                *check_range(download, "download_timeout", "LMI061", SHORTEST_SECONDS),
-                *check_against_loading(startup, loading),
-            ]
         host_image, remarks = _host_image(variant, names, container)
-        said_before = {_words(finding) for finding in (model.findings if model else ())}
+        before = {words(finding) for finding in (model.findings if model else ())}
         return cls(
             variant=variant,
-            instance=instance,
-            verdict=verdict,
-            plan=plan,
-            startup_seconds=startup,
-            download_seconds=download,
+            instance=instance_types().get(variant.instance_type or ""),
+            resolved_model=resolved,
             host_image=host_image,
             findings=tuple(
-                finding for finding in (*findings, *remarks) if _words(finding) not in said_before
+                finding for finding in (*findings, *remarks) if words(finding) not in before
             ),
         )
 
+    @property
+    def verdict(self) -> Verdict | None:
+        """What the container does with the environment on this instance."""
+        return None if self.resolved_model is None else self.resolved_model.verdict
+
+    @property
+    def plan(self) -> Plan | None:
+        """The memory plan, `None` if model or instance are not known."""
+        return None if self.resolved_model is None else self.resolved_model.plan
+
+    @property
+    def longest_start_seconds(self) -> int | None:
+        """The longest that an instance may take to start, `None` without a model."""
+        return None if self.resolved_model is None else self.resolved_model.longest_start_seconds
+
     def render(self, *, is_async: bool) -> sagemaker.CfnEndpointConfig.ProductionVariantProperty:
         """Return the L1 property."""
-        variant = self.variant
+        variant, resolved = self.variant, self.resolved_model
         routing = variant.routing
         if routing is None and not is_async:
             routing = Routing.least_outstanding_requests()
@@ -141,9 +117,13 @@ class ResolvedVariant:
             initial_instance_count=variant.initial_instance_count,
             initial_variant_weight=variant.weight,
             inference_ami_version=self.host_image,
-            container_startup_health_check_timeout_in_seconds=self.startup_seconds,
-            model_data_download_timeout_in_seconds=self.download_seconds,
-            variant_instance_provision_timeout_in_seconds=_seconds(
+            container_startup_health_check_timeout_in_seconds=None
+            if resolved is None
+            else resolved.startup_seconds,
+            model_data_download_timeout_in_seconds=None
+            if resolved is None
+            else resolved.download_seconds,
+            variant_instance_provision_timeout_in_seconds=seconds(
                 variant.instance_provision_timeout
             ),
             volume_size_in_gb=None if volume is None else volume.to_gibibytes(),
@@ -153,15 +133,6 @@ class ResolvedVariant:
             core_dump_config=None if variant.core_dump is None else variant.core_dump.render(),
             enable_ssm_access=variant.enable_ssm_access,
         )
-
-
-def _words(finding: Finding) -> tuple[str, str]:
-    """Return what makes a finding the same to a reader, whichever keyword it is traced to."""
-    return finding.rule, finding.message
-
-
-def _seconds(duration: cdk.Duration | None) -> int | None:
-    return None if duration is None else int(duration.to_seconds())
 
 
 def _instance_types(variant: LmiVariant) -> list[str]:
@@ -281,7 +252,7 @@ def _check_unknown_instance(name: str) -> list[Finding]:
 
 def _check_shape(variant: LmiVariant) -> list[Finding]:
     findings = check_range(
-        _seconds(variant.instance_provision_timeout),
+        seconds(variant.instance_provision_timeout),
         "instance_provision_timeout",
         "LMI064",
         _SHORTEST_PROVISIONING_SECONDS,

@@ -48,6 +48,25 @@ def startup_timeout_seconds(
     return _within_range(wanted)
 
 
+def longest_start_seconds(
+    startup_seconds: int | None, loading_seconds: int | None, *, is_assumed: bool
+) -> int | None:
+    """Return how long a model may take to start, for pauses between scaling steps.
+
+    The start-up time-out, if somebody gave it or it follows from the model's size. Of an unknown
+    model it is the longest SageMaker allows and says nothing of the model; then the container's own
+    limit for loading counts, after which it gives up by itself.
+
+    Args:
+        startup_seconds: The start-up time-out.
+        loading_seconds: The container's limit for loading, `None` if it is not known.
+        is_assumed: Whether the time-out is only what SageMaker allows.
+    """
+    if startup_seconds is None or loading_seconds is None or not is_assumed:
+        return startup_seconds
+    return startup_seconds if is_token(startup_seconds) else min(startup_seconds, loading_seconds)
+
+
 def check_range(seconds: int | None, where: str, rule: str, shortest: int) -> list[Finding]:
     """Check a time-out against SageMaker's range."""
     if seconds is None or is_token(seconds) or shortest <= seconds <= LONGEST_SECONDS:

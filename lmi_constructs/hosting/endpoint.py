@@ -4,31 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import aws_cdk as cdk
-from aws_cdk import aws_sagemaker as sagemaker
-
 from lmi_constructs.checks.plugin import attach_to
 from lmi_constructs.hosting._alternatives import check_alternatives
 from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._names import check_name
 from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._surroundings import Surroundings
 from lmi_constructs.hosting.endpoint_base import ImportedEndpoint
 from lmi_constructs.hosting.endpoint_config import LmiEndpointConfig
 from lmi_constructs.hosting.endpoint_operations import EndpointOperations
 from lmi_constructs.hosting.model import LmiModel
-from lmi_constructs.hosting.rollout import Rollout
 from lmi_constructs.hosting.variant import LmiVariant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import aws_cdk as cdk
     from aws_cdk import aws_ec2 as ec2
     from aws_cdk import aws_iam as iam
     from aws_cdk import aws_kms as kms
+    from aws_cdk import aws_sagemaker as sagemaker
     from constructs import Construct
 
     from lmi_constructs.container import LmiContainer, LmiSettings
-    from lmi_constructs.findings import Finding
     from lmi_constructs.hosting.container_image import ContainerImage
     from lmi_constructs.hosting.endpoint_features import (
         AsyncInference,
@@ -36,6 +34,7 @@ if TYPE_CHECKING:
         EndpointMetrics,
     )
     from lmi_constructs.hosting.model_data import ModelData
+    from lmi_constructs.hosting.rollout import Rollout
     from lmi_constructs.hosting.variant import (
         CapacityReservation,
         CoreDump,
@@ -157,6 +156,7 @@ class LmiEndpoint(EndpointOperations):
         """
         super().__init__(scope, id)
         attach_to(self, scope)
+        Surroundings.of(scope).kept_at(self)
         flat = {
             "instance_type": instance_type,
             "container": container,
@@ -235,45 +235,18 @@ class LmiEndpoint(EndpointOperations):
                 async_inference=async_inference,
                 metrics=metrics,
             )
-        assert endpoint_config is not None  # noqa: S101 - _check has made sure of it
-        self.endpoint_config = endpoint_config
-        self.rollout = deployment if isinstance(deployment, Rollout) else None
-        if self.rollout is not None:
-            endpoint_name = endpoint_name or self._name_known_at_synth()
-            report(self, self._check_rollout(self.rollout))
-        elif (
-            isinstance(deployment, sagemaker.CfnEndpoint.DeploymentConfigProperty)
-            and deployment.auto_rollback_configuration is not None
-        ):
-            endpoint_config.grant_watching_alarms()
-        self.resource = sagemaker.CfnEndpoint(
-            self,
-            "Resource",
-            endpoint_config_name=endpoint_config.endpoint_config_name,
+        assert endpoint_config is not None  # noqa: S101 - check_alternatives has made sure of it
+        self._deploy(
+            endpoint_config,
             endpoint_name=endpoint_name,
-            deployment_config=deployment.render()
-            if isinstance(deployment, Rollout)
-            else deployment,
-            retain_deployment_config=retain_deployment,
+            deployment=deployment,
+            retain_deployment=retain_deployment,
         )
-        self._endpoint_name: str = self.resource.attr_endpoint_name
-        if self.rollout is not None and endpoint_name is not None:
-            self._name_of_metrics = endpoint_name
 
     @staticmethod
     def from_endpoint_name(scope: Construct, id: str, endpoint_name: str) -> ImportedEndpoint:
         """Refer to an endpoint that was made elsewhere, in this account and region."""
         return ImportedEndpoint(scope, id, endpoint_name)
-
-    @property
-    def endpoint_name(self) -> str:
-        """Name of the endpoint."""
-        return self._endpoint_name
-
-    @property
-    def endpoint_arn(self) -> str:
-        """ARN of the endpoint."""
-        return self.resource.ref
 
     @property
     def model(self) -> LmiModel | None:
@@ -304,15 +277,3 @@ class LmiEndpoint(EndpointOperations):
     def plan(self) -> Plan | None:
         """The memory plan, `None` if model or instance type are not known."""
         return self.endpoint_config.variants[0].plan
-
-    def _name_known_at_synth(self) -> str:
-        """Return a name from the construct's path: unique in the account and region."""
-        return cdk.Names.unique_resource_name(self, max_length=63, separator="-")
-
-    def _check_rollout(self, rollout: Rollout) -> list[Finding]:
-        variants = self.endpoint_config.variants
-        counts = [variant.variant.initial_instance_count for variant in variants]
-        return rollout.check(min(counts), len(variants))
-
-    def _variant_name(self, variant_name: str | None) -> str:
-        return self.endpoint_config.variant(variant_name).variant.variant_name

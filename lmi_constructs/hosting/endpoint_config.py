@@ -95,6 +95,7 @@ class LmiEndpointConfig(Construct):
         self.variants = tuple(ResolvedVariant.of(variant) for variant in variants)
         self.shadow_variants = tuple(ResolvedVariant.of(variant) for variant in shadow_variants)
         self.is_async = async_inference is not None
+        self._execution_role = execution_role
         self._everyone = (*self.variants, *self.shadow_variants)
         findings = [finding for variant in self._everyone for finding in variant.findings]
         findings += _check_names([resolved.variant.variant_name for resolved in self._everyone])
@@ -162,9 +163,12 @@ class LmiEndpointConfig(Construct):
         self._grant(permissions)
 
     def _grant(self, permissions: list[Permission]) -> None:
-        """Give permissions to the models' roles, before the configuration is made."""
+        """Give permissions to the roles that serve, before the configuration is made."""
         models = [item.variant.model for item in self._everyone]
-        for role in dict.fromkeys(model.role for model in models if model is not None):
+        roles = [model.role for model in models if model is not None]
+        if self._execution_role is not None:
+            roles.append(self._execution_role)
+        for role in dict.fromkeys(roles):
             self.resource.node.add_dependency(*grant(role, permissions))
 
 

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from aws_cdk import aws_sagemaker as sagemaker
+
 from lmi_constructs.hosting._keywords import check_keywords
+from lmi_constructs.hosting._names import literal_name
 from lmi_constructs.hosting._planning import engine_concurrency
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting.endpoint_base import EndpointBase
-from lmi_constructs.hosting.rollout import check_rollback
+from lmi_constructs.hosting.rollout import Rollout, check_rollback
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import aws_cdk as cdk
     from aws_cdk import aws_cloudwatch as cloudwatch
-    from aws_cdk import aws_sagemaker as sagemaker
     from aws_cdk import aws_sns as sns
 
+    from lmi_constructs.findings import Finding
     from lmi_constructs.hosting._resolved_variant import ResolvedVariant
     from lmi_constructs.hosting.endpoint_config import LmiEndpointConfig
-    from lmi_constructs.hosting.rollout import Rollout
     from lmi_constructs.hosting.scaling import ScalableInstanceCount
     from lmi_constructs.hosting.smoke_test import LmiSmokeTest, SmokeCheck
     from lmi_constructs.monitoring.alarms import EndpointAlarms
@@ -39,6 +41,17 @@ class EndpointOperations(EndpointBase):
     resource: sagemaker.CfnEndpoint
     endpoint_config: LmiEndpointConfig
     rollout: Rollout | None
+    _endpoint_name: str
+
+    @property
+    def endpoint_name(self) -> str:
+        """Name of the endpoint."""
+        return self._endpoint_name
+
+    @property
+    def endpoint_arn(self) -> str:
+        """ARN of the endpoint."""
+        return self.resource.ref
 
     def auto_scale_instance_count(
         self, *, min_capacity: int = 1, max_capacity: int, variant_name: str | None = None
@@ -225,6 +238,47 @@ class EndpointOperations(EndpointBase):
             max_tokens=max_tokens,
             timeout=timeout,
         )
+
+    def _deploy(
+        self,
+        endpoint_config: LmiEndpointConfig,
+        *,
+        endpoint_name: str | None,
+        deployment: Rollout | sagemaker.CfnEndpoint.DeploymentConfigProperty | None,
+        retain_deployment: bool | None,
+    ) -> None:
+        """Make the endpoint of a configuration."""
+        self.endpoint_config = endpoint_config
+        self.rollout = deployment if isinstance(deployment, Rollout) else None
+        if self.rollout is not None:
+            endpoint_name = endpoint_name or literal_name(self)
+            report(self, self._check_rollout(self.rollout))
+        elif (
+            isinstance(deployment, sagemaker.CfnEndpoint.DeploymentConfigProperty)
+            and deployment.auto_rollback_configuration is not None
+        ):
+            endpoint_config.grant_watching_alarms()
+        self.resource = sagemaker.CfnEndpoint(
+            self,
+            "Resource",
+            endpoint_config_name=endpoint_config.endpoint_config_name,
+            endpoint_name=endpoint_name,
+            deployment_config=deployment.render()
+            if isinstance(deployment, Rollout)
+            else deployment,
+            retain_deployment_config=retain_deployment,
+        )
+        self._endpoint_name = self.resource.attr_endpoint_name
+        if self.rollout is not None and endpoint_name is not None:
+            self._name_of_metrics = endpoint_name
+
+    def _check_rollout(self, rollout: Rollout) -> list[Finding]:
+        variants = self.endpoint_config.variants
+        counts = [variant.variant.initial_instance_count for variant in variants]
+        return rollout.check(min(counts), len(variants))
+
+    def _variant_name(self, variant_name: str | None) -> str:
+        return self.endpoint_config.variant(variant_name).variant.variant_name
 
     def _id_of(self, name: str, variant: ResolvedVariant) -> str:
         """Return the id of a variant's construct: by place, as a name is the user's."""

@@ -71,6 +71,7 @@ class LmiModel(Construct):
         network_isolation: Whether the container is cut off from the network.
         findings: Warnings about the settings.
         connections: Security groups of the container, with a VPC.
+        permissions: What the execution role was given.
     """
 
     def __init__(
@@ -165,19 +166,19 @@ class LmiModel(Construct):
                 " mount it from S3 with ModelData.s3_prefix(...) to isolate it"
             )
 
-        permissions = [
+        self.permissions = (
             *endpoint_permissions(surroundings),
             *image.permissions,
             *data.permissions,
             *(network_permissions() if vpc else ()),
-        ]
+        )
         self.role: iam.IRole
         dependables = []
         if role is None:
-            self.role = execution_role(self, permissions)
+            self.role = execution_role(self, self.permissions)
         else:
             self.role = role
-            dependables = grant(role, permissions)
+            dependables = grant(role, self.permissions)
         self.resource = sagemaker.CfnModel(
             self,
             "Resource",

@@ -43,7 +43,7 @@ class S3Location:
     @property
     def bucket_name(self) -> str:
         """Name of the bucket."""
-        return self.bucket if isinstance(self.bucket, str) else self.bucket.bucket_name
+        return _name_of(self.bucket)
 
     @property
     def uri(self) -> str:
@@ -89,9 +89,57 @@ class S3Location:
         return tuple(permissions)
 
     def _bucket_arn(self, surroundings: Surroundings) -> str:
-        if isinstance(self.bucket, str):
-            return surroundings.bucket_arn(self.bucket)
-        return self.bucket.bucket_arn
+        return _arn_of(self.bucket, surroundings)
+
+
+@dataclass(frozen=True, slots=True)
+class S3Object:
+    """One object in a bucket.
+
+    Attributes:
+        bucket: The bucket, or the name of one.
+        key: Key of the object.
+        encryption_key: Key it is encrypted with. Default: the key the bucket was given, if any.
+    """
+
+    bucket: s3.IBucket | str
+    key: str
+    encryption_key: kms.IKey | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a bucket that there cannot be."""
+        findings = _check_bucket(self.bucket)
+        if findings:
+            raise LmiError(findings)
+
+    @property
+    def uri(self) -> str:
+        """The object as `s3://bucket/key`."""
+        return f"s3://{_name_of(self.bucket)}/{self.key}"
+
+    def is_below(self, location: S3Location) -> bool:
+        """Return whether it surely lies below a prefix."""
+        same = _name_of(self.bucket) == location.bucket_name
+        return same and not is_token(self.key) and self.key.startswith(location.prefix)
+
+    def read_permissions(self, surroundings: Surroundings) -> tuple[Permission, ...]:
+        """Return what reading exactly this object takes."""
+        arn = f"{_arn_of(self.bucket, surroundings)}/{self.key}"
+        permissions = [Permission(("s3:GetObject",), (arn,))]
+        key = self.encryption_key
+        if key is None and not isinstance(self.bucket, str):
+            key = self.bucket.encryption_key
+        if key is not None:
+            permissions.append(Permission(("kms:Decrypt",), (key.key_arn,)))
+        return tuple(permissions)
+
+
+def _name_of(bucket: s3.IBucket | str) -> str:
+    return bucket if isinstance(bucket, str) else bucket.bucket_name
+
+
+def _arn_of(bucket: s3.IBucket | str, surroundings: Surroundings) -> str:
+    return surroundings.bucket_arn(bucket) if isinstance(bucket, str) else bucket.bucket_arn
 
 
 def _check_bucket(bucket: s3.IBucket | str) -> list[Finding]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from aws_cdk import aws_kms as kms
     from aws_cdk import aws_s3 as s3
 
+    from lmi_constructs.container import LmiContainer
     from lmi_constructs.hosting.model import LmiModel
 
 _Variant = sagemaker.CfnEndpointConfig
@@ -197,6 +198,7 @@ class LmiVariant:
         instance_provision_timeout: How long SageMaker looks for capacity, 300 to 3600 seconds.
         core_dump: Where core dumps go.
         enable_ssm_access: Whether you may open a shell in the container for debugging.
+        container: Release that decides the host image of a fleet. With a model it is the model's.
     """
 
     model: LmiModel | None
@@ -215,3 +217,4 @@ class LmiVariant:
     instance_provision_timeout: cdk.Duration | None = None
     core_dump: CoreDump | None = None
     enable_ssm_access: bool | None = None
+    container: LmiContainer | None = None

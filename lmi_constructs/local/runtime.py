@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import uuid
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
+from moto.cloudwatch.models import cloudwatch_backends
 from moto.core.eventstream import EventStreamEncoder
 from moto.core.responses import BaseResponse
 from moto.s3.models import s3_backends
@@ -14,6 +15,7 @@ from moto.sagemaker.models import sagemaker_backends
 from moto.sagemakerruntime import urls as moto_urls
 from moto.sagemakerruntime.models import SageMakerRuntimeBackend
 
+from lmi_constructs.local.alarms import LocalCloudWatchBackend
 from lmi_constructs.local.engines import Invocation, Reply
 from lmi_constructs.local.records import COMPONENT, ENDPOINT, ENDPOINT_CONFIG, MODEL, Record
 
@@ -40,6 +42,15 @@ class LocalRuntimeBackend(SageMakerRuntimeBackend):
         """Moto's place for the addresses of a service."""
         paths = dict.fromkeys(moto_urls.url_paths, RuntimeResponse.dispatch)
         return SimpleNamespace(url_bases=moto_urls.url_bases, url_paths=paths)
+
+
+class _Target(NamedTuple):
+    """What a request reaches: a variant, a container, and an adapter in it by its component."""
+
+    variant: str
+    container: dict[str, Any]
+    adapter: str | None = None
+    adapter_files: str | None = None
 
 
 class _RuntimeError(Exception):
@@ -118,15 +129,17 @@ class RuntimeResponse(BaseResponse):
 
     def _invoke(self, body: bytes) -> tuple[str, Reply]:
         endpoint = self._endpoint
-        variant, model = self._target(endpoint)
+        target = self._target(endpoint)
         passed_on = {name: self.headers[name] for name in PASSED_ON if name in self.headers}
+        if target.adapter is not None:
+            passed_on[f"{HEADER}-Adapter-Identifier"] = target.adapter
         if accept := self.headers.get(f"{HEADER}-Accept"):
             passed_on["Accept"] = accept
-        invocation = Invocation(body, passed_on, endpoint.name, _deployed_with(model))
-        return variant, LocalRuntimeBackend.engine.invoke(invocation)
+        invocation = Invocation(body, passed_on, endpoint.name, _deployed_with(target))
+        return target.variant, LocalRuntimeBackend.engine.invoke(invocation)
 
-    def _target(self, endpoint: Record) -> tuple[str, dict[str, Any]]:
-        """Return the variant that is called, and the container behind it."""
+    def _target(self, endpoint: Record) -> _Target:
+        """Return what is called."""
         config = self._sagemaker.get(ENDPOINT_CONFIG, endpoint.given["EndpointConfigName"])
         variants = {item["VariantName"]: item for item in config.given["ProductionVariants"]}
         component_name = self.headers.get(f"{HEADER}-Inference-Component")
@@ -141,20 +154,35 @@ class RuntimeResponse(BaseResponse):
                 "Inference Component Name header is required for endpoints to which you plan to "
                 "deploy inference components."
             )
-        return variant["VariantName"], self._model(variant["ModelName"])
+        return _Target(variant["VariantName"], self._model(variant["ModelName"]))
 
-    def _component(self, endpoint: Record, name: str) -> tuple[str, dict[str, Any]]:
+    def _component(self, endpoint: Record, name: str) -> _Target:
         component = self._sagemaker.find(COMPONENT, name)
         if component is None or component.given["EndpointName"] != endpoint.name:
             raise _invalid(f"Inference Component {name} not found on endpoint {endpoint.name}.")
         given = component.given
         specification = given.get("Specification") or given["Specifications"][0]
         base = specification.get("BaseInferenceComponentName")
+        if base is not None:
+            files = specification.get("Container", {}).get("ArtifactUrl")
+            return self._component(endpoint, base)._replace(adapter=name, adapter_files=files)
+        if component.state["RuntimeConfig"]["CurrentCopyCount"] == 0:
+            raise self._asleep(name)
+        variant = given.get("VariantName", "")
         if "ModelName" in specification:
-            return given.get("VariantName", ""), self._model(specification["ModelName"])
-        if "Container" in specification:
-            return given.get("VariantName", ""), specification["Container"]
-        return self._component(endpoint, base)
+            return _Target(variant, self._model(specification["ModelName"]))
+        return _Target(variant, specification["Container"])
+
+    def _asleep(self, name: str) -> _RuntimeError:
+        """Return what a request to a component without copies gets, and count it as the service does."""
+        cloudwatch = cloudwatch_backends[self.current_account][self.region]
+        if isinstance(cloudwatch, LocalCloudWatchBackend):
+            cloudwatch.hear_of("NoCapacityInvocationFailures", {"InferenceComponentName": name})
+        return _invalid(
+            "Inference Component has no capacity to process this request. ApplicationAutoScaling may "
+            "be in-progress (if configured) or try to increase the capacity by invoking "
+            "UpdateInferenceComponentRuntimeConfig API."
+        )
 
     def _model(self, name: str) -> dict[str, Any]:
         model = self._sagemaker.find(MODEL, name)
@@ -231,7 +259,8 @@ def _framed(chunks: Iterable[bytes]) -> Iterator[bytes]:
         yield encoder.encode_message(headers, chunk)
 
 
-def _deployed_with(container: dict[str, Any]) -> str:
+def _deployed_with(target: _Target) -> str:
+    container = target.container
     source = container.get("ModelDataSource", {}).get("S3DataSource", {}).get("S3Uri")
     environment = container.get("Environment", {})
     data = (
@@ -241,7 +270,8 @@ def _deployed_with(container: dict[str, Any]) -> str:
         or environment.get("HF_MODEL_ID")
         or "none"
     )
-    return f"model data {data} and image {container.get('Image', 'none')}"
+    adapter = f", adapter {target.adapter_files}" if target.adapter else ""
+    return f"model data {data}{adapter} and image {container.get('Image', 'none')}"
 
 
 def _bucket_and_key(uri: str) -> tuple[str, str]:

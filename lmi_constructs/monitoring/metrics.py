@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import aws_cdk as cdk
     from aws_cdk import aws_cloudwatch as cloudwatch
 
+    from lmi_constructs.facts.metrics import EndpointMetric
+
 
 def endpoint_metric(
     name: str,
@@ -36,18 +38,7 @@ def endpoint_metric(
     """
     from aws_cdk import aws_cloudwatch as cloudwatch
 
-    row = endpoint_metrics().get(name)
-    if row is None:
-        near = get_close_matches(name, list(endpoint_metrics()), n=1)
-        raise LmiError(
-            Finding(
-                rule="LMI085",
-                message=f"endpoints publish no metric {name!r}",
-                why="an alarm on it would wait for data for ever",
-                fix=f"use {near[0]!r}" if near else "use one of " + ", ".join(endpoint_metrics()),
-                where="metric",
-            )
-        )
+    row = _row(name, "endpoints", ("EndpointName",))
     values = {"EndpointName": endpoint_name, "VariantName": variant_name}
     return cloudwatch.Metric(
         namespace=row.namespace,
@@ -55,6 +46,52 @@ def endpoint_metric(
         dimensions_map={dimension: values[dimension] for dimension in row.dimensions},
         statistic=statistic or row.statistic,
         period=period or _one_minute(),
+    )
+
+
+def component_metric(
+    name: str, *, component_name: str, period_seconds: int = 60
+) -> cloudwatch.Metric:
+    """Return a metric of an inference component.
+
+    Args:
+        name: Name of the metric, such as `NoCapacityInvocationFailures`.
+        component_name: The component.
+        period_seconds: Seconds over which values are put together.
+
+    Raises:
+        LmiError: If components are not known to publish a metric of this name (LMI085).
+    """
+    import aws_cdk as cdk
+    from aws_cdk import aws_cloudwatch as cloudwatch
+
+    row = _row(name, "inference components", ("InferenceComponentName",))
+    return cloudwatch.Metric(
+        namespace=row.namespace,
+        metric_name=row.name,
+        dimensions_map={"InferenceComponentName": component_name},
+        statistic=row.statistic,
+        period=cdk.Duration.seconds(period_seconds),
+    )
+
+
+def _row(name: str, publishers: str, first_dimension: tuple[str, ...]) -> EndpointMetric:
+    known = {
+        row.name: row
+        for row in endpoint_metrics().values()
+        if row.dimensions[:1] == first_dimension
+    }
+    if name in known:
+        return known[name]
+    near = get_close_matches(name, list(known), n=1)
+    raise LmiError(
+        Finding(
+            rule="LMI085",
+            message=f"{publishers} publish no metric {name!r}",
+            why="an alarm on it would wait for data for ever",
+            fix=f"use {near[0]!r}" if near else "use one of " + ", ".join(known),
+            where="metric",
+        )
     )
 
 

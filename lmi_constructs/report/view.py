@@ -15,7 +15,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from lmi_constructs.checks import Deployment
-    from lmi_constructs.checks.resources import Alarm, Endpoint, EndpointConfig, Variant
+    from lmi_constructs.checks.resources import (
+        Alarm,
+        Component,
+        ComponentSpecification,
+        Endpoint,
+        EndpointConfig,
+        ScalableTarget,
+        Variant,
+    )
+    from lmi_constructs.checks.values import String
     from lmi_constructs.findings import Finding
     from lmi_constructs.planner import Plan
 
@@ -24,21 +33,21 @@ UNKNOWN = "known at deployment"
 
 
 @dataclass(frozen=True)
-class VariantView:
-    """A variant: what it runs, on what, and what fits.
+class ServedView:
+    """A variant or an inference component: what it runs, on what, and what fits.
 
     Attributes:
-        name: Name of the variant.
-        instance_type: Instance type, or several.
-        instances: Instances at the start.
+        name: What it is, and its name.
+        place: What it runs on.
+        has_model: Whether it runs a model of its own: neither a fleet nor an adapter does.
         image: Container release, or the image's URI.
         environment: Settings of the container; values of secrets are hidden.
         plan: What fits, `None` if the model is not known.
     """
 
     name: str
-    instance_type: str
-    instances: str
+    place: str
+    has_model: bool
     image: str
     environment: tuple[tuple[str, str], ...]
     plan: Plan | None
@@ -51,7 +60,7 @@ class EndpointView:
     Attributes:
         title: Construct path, or logical id.
         region: Region, if known.
-        variants: Its variants.
+        served: Its variants, and the inference components on them.
         findings: Findings about it and what belongs to it.
         scaling: A sentence for each scalable target and policy.
         alarms: A sentence for each alarm that watches it.
@@ -59,7 +68,7 @@ class EndpointView:
 
     title: str
     region: str | None
-    variants: tuple[VariantView, ...]
+    served: tuple[ServedView, ...]
     findings: tuple[Finding, ...]
     scaling: tuple[str, ...]
     alarms: tuple[str, ...]
@@ -78,14 +87,18 @@ def _endpoint(
     belonging = {endpoint.key}
     if config is not None:
         belonging.add(config.key)
-        models = (deployment.model(variant.model) for variant in config.variants)
-        belonging.update(model.key for model in models if model is not None)
+    components = deployment.components_on(endpoint)
+    belonging.update(component.key for component in components)
+    names = [variant.model for variant in config.variants] if config else []
+    names += [one.model for component in components for one in component.specifications]
+    models = (deployment.model(name) for name in names)
+    belonging.update(model.key for model in models if model is not None)
     targets = [
         target
         for target in deployment.scalable_targets
         if (found := scaled(deployment, target.resource_id)) is not None
-        and found.endpoint is not None
-        and found.endpoint.key == endpoint.key
+        and (thing := found.endpoint or found.component) is not None
+        and thing.key in belonging
     ]
     belonging.update(target.key for target in targets)
     alarms = [alarm for alarm in deployment.alarms if _watches(deployment, alarm, endpoint)]
@@ -95,7 +108,7 @@ def _endpoint(
     return EndpointView(
         title=endpoint.construct_path or endpoint.logical_id,
         region=endpoint.region,
-        variants=_variants(deployment, config) if config else (),
+        served=_served(deployment, endpoint, config) if config else (),
         findings=tuple(
             finding
             for finding in findings
@@ -103,7 +116,7 @@ def _endpoint(
             and (finding.template, finding.resource) in belonging
         ),
         scaling=(
-            *(f"{_shown(t.minimum)} to {_shown(t.maximum)} instances" for t in targets),
+            *(_limits(deployment, target) for target in targets),
             *(
                 f"{_shown(p.predefined_metric or p.kind)} at {_shown(p.target_value)}"
                 for p in policies
@@ -113,26 +126,77 @@ def _endpoint(
     )
 
 
-def _variants(deployment: Deployment, config: EndpointConfig) -> tuple[VariantView, ...]:
-    planned = {(run.run.config.key, run.run.variant.path): run.plan for run in plans(deployment)}
-    return tuple(
-        _variant(deployment, variant, planned.get((config.key, variant.path)))
+def _limits(deployment: Deployment, target: ScalableTarget) -> str:
+    found = scaled(deployment, target.resource_id)
+    what = f"copies of {_name(found.component)}" if found and found.component else "instances"
+    return f"{_shown(target.minimum)} to {_shown(target.maximum)} {what}"
+
+
+def _served(
+    deployment: Deployment, endpoint: Endpoint, config: EndpointConfig
+) -> tuple[ServedView, ...]:
+    plans_by_place = {
+        (run.run.variant.path, run.run.component and run.run.component.key): run.plan
+        for run in plans(deployment)
+        if run.run.config.key == config.key
+    }
+    variants = [
+        _view(
+            deployment,
+            f"Variant {_shown(variant.name)}",
+            f"{_shown(variant.initial_instance_count)} \u00d7 {_instances(variant)}",
+            variant.model,
+            plans_by_place.get((variant.path, None)),
+        )
         for variant in config.variants
-    )
+    ]
+    components = [
+        _view(
+            deployment,
+            f"Component {_name(component)}",
+            _taken(component, one),
+            one.model,
+            plans_by_place.get((variant.path, component.key)),
+        )
+        for component in deployment.components_on(endpoint)
+        for _, variant in deployment.hosts(component)
+        for one in component.specifications
+    ]
+    return (*variants, *components)
 
 
-def _variant(deployment: Deployment, variant: Variant, plan: Plan | None) -> VariantView:
-    model = deployment.model(variant.model)
+def _taken(component: Component, one: ComponentSpecification) -> str:
+    """Return what the copies of a component take."""
+    if one.base_component is not None:
+        return f"an adapter on {_shown(one.base_component)}"
+    count = _shown(one.accelerators) if one.accelerators is not None else "no"
+    memory = f", {_shown(one.memory_mib)} MiB of host memory" if one.memory_mib is not None else ""
+    copies = _shown(1 if component.copies is None else component.copies)
+    return f"{copies} \u00d7 {count} accelerators{memory}"
+
+
+def _name(component: Component) -> str:
+    return _shown(component.name) if component.name is not None else component.logical_id
+
+
+def _instances(variant: Variant) -> str:
+    return ", ".join(_shown(kind) for _, kind in variant.instance_types) or UNKNOWN
+
+
+def _view(
+    deployment: Deployment, name: str, place: str, model_name: String | None, plan: Plan | None
+) -> ServedView:
+    model = deployment.model(model_name)
     container = model.containers[0] if model is not None and model.containers else None
     released = release(deployment, container) if container is not None else None
     image = literal(container.image) if container is not None else None
     settings = environment(container) if container is not None else {}
-    return VariantView(
-        name=_shown(variant.name),
-        instance_type=", ".join(_shown(kind) for _, kind in variant.instance_types) or UNKNOWN,
-        instances=_shown(variant.initial_instance_count),
+    return ServedView(
+        name=name,
+        place=place,
+        has_model=model_name is not None,
         image=f"LMI {released.name} ({released.tag})" if released else image or UNKNOWN,
-        environment=tuple((name, _value(name, value)) for name, value in sorted(settings.items())),
+        environment=tuple((key, _value(key, value)) for key, value in sorted(settings.items())),
         plan=plan,
     )
 
@@ -141,6 +205,9 @@ def _watches(deployment: Deployment, alarm: Alarm, endpoint: Endpoint) -> bool:
     for metric in alarm.metrics:
         dimensions = metric.dimensions if isinstance(metric.dimensions, dict) else {}
         named = deployment.endpoint(dimensions.get("EndpointName"))
+        component = deployment.component(dimensions.get("InferenceComponentName"))
+        if component is not None:
+            named = deployment.endpoint(component.endpoint)
         if named is not None and named.key == endpoint.key:
             return True
     return False

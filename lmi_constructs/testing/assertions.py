@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from constructs import IConstruct
 
-    from lmi_constructs.hosting import LmiEndpoint
+    from lmi_constructs.planner import Plan
     from lmi_constructs.testing.templates import Templated
 
 REPLACED_BY_DESIGN = ("AWS::SageMaker::EndpointConfig", "AWS::SageMaker::Model")
@@ -44,23 +44,22 @@ def assert_no_findings(stack: Templated, *, acknowledged: Collection[str] = ()) 
 
 
 def assert_fits(scope: IConstruct) -> None:
-    """Assert that every endpoint below a construct fits its GPUs with certainty.
+    """Assert that every endpoint and inference component below a construct fits its GPUs.
 
-    An endpoint whose model or instance type is not known cannot be planned, and fails too: give
+    One whose model or instance type is not known cannot be planned, and fails too: give
     `architecture=` to its model data.
 
     Args:
         scope: An endpoint, a stack or an app.
 
     Raises:
-        AssertionError: With the plan of each endpoint that does not fit, or if there is no endpoint.
+        AssertionError: With the plan of each that does not fit, or if there is nothing to plan.
     """
-    from lmi_constructs.hosting import LmiEndpoint
-
-    endpoints = [item for item in scope.node.find_all() if isinstance(item, LmiEndpoint)]
-    if not endpoints:
-        raise AssertionError(f"there is no LmiEndpoint below {scope.node.path or 'the app'}")
-    faults = [fault for endpoint in endpoints for fault in _faults(endpoint)]
+    plans = [plan for item in scope.node.find_all() for plan in _plans(item)]
+    if not plans:
+        where = scope.node.path or "the app"
+        raise AssertionError(f"there is no LmiEndpoint or LmiInferenceComponent below {where}")
+    faults = [fault for place, plan in plans for fault in _faults(place, plan)]
     if faults:
         raise AssertionError("\n\n".join(faults))
 
@@ -86,17 +85,27 @@ def assert_updates_in_place(
         raise AssertionError("\n".join(str(item) for item in lost))
 
 
-def _faults(endpoint: LmiEndpoint) -> list[str]:
+def _plans(item: IConstruct) -> list[tuple[str, Plan | None]]:
+    """Return the plans of a construct that serves models, each with its place."""
+    from lmi_constructs.hosting import LmiEndpoint, LmiInferenceComponent
+
+    if isinstance(item, LmiInferenceComponent):
+        return [(item.node.path, item.plan)]
+    if not isinstance(item, LmiEndpoint):
+        return []
+    return [
+        (f"{item.node.path}, variant {variant.variant.variant_name}", variant.plan)
+        for variant in item.endpoint_config.variants
+        if variant.variant.model is not None
+    ]
+
+
+def _faults(place: str, plan: Plan | None) -> list[str]:
     from lmi_constructs.planner.explanation import explain
 
-    faults = []
-    for variant in endpoint.endpoint_config.variants:
-        if variant.variant.model is None:
-            continue
-        place = f"{endpoint.node.path}, variant {variant.variant.variant_name}"
-        if variant.plan is None:
-            faults.append(f"{place}: not planned, as model or instance type are not known")
-        elif variant.plan.grade != "fits":
-            lines = [str(finding) for finding in variant.plan.findings] + explain(variant.plan)
-            faults.append("\n  ".join([f"{place}: {variant.plan.grade}", *lines]))
-    return faults
+    if plan is None:
+        return [f"{place}: not planned, as model or instance type are not known"]
+    if plan.grade == "fits":
+        return []
+    lines = [str(finding) for finding in plan.findings] + explain(plan)
+    return ["\n  ".join([f"{place}: {plan.grade}", *lines])]

@@ -9,7 +9,7 @@ import pytest
 from aws_cdk import aws_applicationautoscaling as autoscaling
 
 from lmi_constructs import AsyncInference, LmiEndpoint, LmiError, LmiSettings, ModelData
-from lmi_constructs.hosting._scaling_checks import check_tracked_metric
+from lmi_constructs.hosting.scaling._checks import check_tracked_metric
 
 if TYPE_CHECKING:
     from lmi_constructs.hosting import ScalableInstanceCount
@@ -121,6 +121,28 @@ def test_adds_no_instance_while_the_last_one_starts(
     policy = policy_of(resources, stack)
     assert policy["ScaleOutCooldown"] == 1500
     assert policy["ScaleInCooldown"] == 300
+
+
+def test_waits_no_longer_than_the_container_lets_an_unknown_model_load(
+    stack: cdk.Stack, resources: Any
+) -> None:
+    endpoint = LmiEndpoint(stack, "Chat", model_data=DATA, instance_type="ml.g6.12xlarge")
+    endpoint.auto_scale_instance_count(max_capacity=2).scale_on_concurrency("Concurrency")
+    (config,) = resources(stack, "AWS::SageMaker::EndpointConfig")
+    (variant,) = config["ProductionVariants"]
+    assert variant["ContainerStartupHealthCheckTimeoutInSeconds"] == 3600
+    assert policy_of(resources, stack)["ScaleOutCooldown"] == 1200
+
+
+def test_waits_as_long_as_the_size_of_a_known_model_says(stack: cdk.Stack, resources: Any) -> None:
+    endpoint = LmiEndpoint(
+        stack,
+        "Chat",
+        model_data=ModelData.s3_prefix("my-models", "m/", architecture="Qwen/Qwen3-8B"),
+        instance_type="ml.g6.12xlarge",
+    )
+    endpoint.auto_scale_instance_count(max_capacity=2).scale_on_concurrency("Concurrency")
+    assert policy_of(resources, stack)["ScaleOutCooldown"] == 1800
 
 
 def test_takes_cooldowns_as_they_are_said(
@@ -312,7 +334,8 @@ def test_changes_the_limits_by_the_clock(
 
 
 @pytest.mark.parametrize(
-    "limits", [{}, {"min_capacity": 0}, {"min_capacity": 3, "max_capacity": 2}]
+    "limits",
+    [{}, {"min_capacity": 0}, {"max_capacity": 0}, {"min_capacity": 3, "max_capacity": 2}],
 )
 def test_refuses_a_schedule_that_cannot_be(endpoint: LmiEndpoint, limits: dict[str, int]) -> None:
     scaling = endpoint.auto_scale_instance_count(max_capacity=4)

@@ -15,7 +15,15 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
 
-from lmi_constructs import LmiEndpoint, ModelData
+from lmi_constructs import (
+    AdapterData,
+    LmiEndpoint,
+    LmiFleet,
+    LmiInferenceComponent,
+    LmiSettings,
+    ModelData,
+    S3Location,
+)
 from lmi_constructs.presets import PRESETS
 from stacks import PresetStack
 
@@ -83,6 +91,29 @@ def test_an_endpoint_with_key_and_topic_leaves_nothing(app: cdk.App) -> None:
     topic = sns.Topic.from_topic_arn(stack, "Topic", "arn:aws:sns:us-west-2:111122223333:ops")
     endpoint = endpoint_of(stack, encryption_key=key)
     endpoint.add_alarms(topic=topic)
+    cdk.Validations.of(app).add_plugins(*(pack() for pack in PACKS))
+    app.synth()
+    assert {found for found in reported(app) if not found[0].startswith("LMI")} == set()
+
+
+def test_a_fleet_of_components_and_adapters_leaves_nothing(app: cdk.App) -> None:
+    """With the key and the topic that its owner decides."""
+    stack = cdk.Stack(app, "Llm", env=ENVIRONMENT)
+    key = kms.Key.from_key_arn(stack, "Key", "arn:aws:kms:us-west-2:111122223333:key/a")
+    topic = sns.Topic.from_topic_arn(stack, "Topic", "arn:aws:sns:us-west-2:111122223333:ops")
+    fleet = LmiFleet(stack, "Fleet", instance_type="ml.g6.12xlarge", encryption_key=key)
+    base = LmiInferenceComponent(
+        stack,
+        "Base",
+        fleet=fleet,
+        model_data=ModelData.s3_prefix("my-models", "m/"),
+        settings=LmiSettings(tensor_parallel_degree=1, enable_lora=True),
+        min_memory=cdk.Size.gibibytes(16),
+        adapter_location=S3Location("my-models", "adapters/"),
+    )
+    for place in ("adapters/a.tar.gz", "elsewhere/b.tar.gz"):
+        tenant = base.add_adapter(place[-8], AdapterData.s3_archive("my-models", place))
+        tenant.add_no_capacity_alarm(topic=topic)
     cdk.Validations.of(app).add_plugins(*(pack() for pack in PACKS))
     app.synth()
     assert {found for found in reported(app) if not found[0].startswith("LMI")} == set()

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from lmi_constructs.checks import TemplateSource
 from lmi_constructs.checks.examples import Example
+from lmi_constructs.checks.rules.components import ImpossibleAdapter
 from lmi_constructs.checks.template import read_deployment
 from lmi_constructs.cli._group import lmi
 from lmi_constructs.planner import Architecture, EngineConfiguration, plan
@@ -41,6 +42,17 @@ def test_shows_the_plan_of_a_model_whose_id_stands_beside_the_data() -> None:
     assert "Qwen/Qwen3-8B on A10G" in page
     assert 'class="grade fits"' in page
     assert "KV cache" in page
+
+
+def test_shows_each_component_of_a_fleet_with_its_share_and_its_own_plan() -> None:
+    template = ImpossibleAdapter.passing.template()
+    template["Resources"]["Model"]["Metadata"] = {"lmi:model": "Qwen/Qwen3-8B"}
+    page = page_of(template)
+    assert "Component chat" in page
+    assert re.search(r"1 \u00d7 \d accelerators, \d+ MiB of host memory", page)
+    assert "Qwen/Qwen3-8B on" in page
+    assert "an adapter on chat" in page
+    assert page.count("<h3>Settings</h3>") == 1
 
 
 def test_says_that_an_unknown_model_is_not_planned() -> None:

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from lmi_constructs.cli._group import lmi
-from lmi_constructs.hosting import scaling
+from lmi_constructs.hosting.scaling import _checks as scaling_checks
 from lmi_constructs.runtime import benchmark as benchmarks
 from lmi_constructs.runtime.benchmark import BenchmarkError, BenchmarkLevel, Percentiles, capacity
 
@@ -64,7 +64,7 @@ def test_a_level_with_failed_requests_never_counts() -> None:
 
 
 def test_the_target_leaves_the_room_that_the_constructs_leave() -> None:
-    assert benchmarks.CONCURRENCY_TARGET_RATIO == scaling.CONCURRENCY_TARGET_RATIO
+    assert benchmarks.CONCURRENCY_TARGET_RATIO == scaling_checks.CONCURRENCY_TARGET_RATIO
 
 
 def test_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

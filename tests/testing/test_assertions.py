@@ -71,7 +71,7 @@ def test_an_endpoint_that_cannot_be_planned_is_not_taken_to_fit() -> None:
 
 
 def test_a_stack_without_endpoints_is_not_taken_to_fit() -> None:
-    with pytest.raises(AssertionError, match="no LmiEndpoint below Empty"):
+    with pytest.raises(AssertionError, match="or LmiInferenceComponent below Empty"):
         assert_fits(cdk.Stack(cdk.App(), "Empty"))
 
 

@@ -98,6 +98,7 @@ def rule_families() -> dict[str, tuple[type[Rule], ...]]:
             components.ComponentDoesNotFit,
             components.NoCopy,
             components.ManagedScalingOutOfRange,
+            components.ImpossibleAdapter,
         ),
         "Scaling": (
             scaling.MetricOfAnotherDimension,

@@ -134,6 +134,12 @@ class Running:
     component: Component | None = None
     specification: ComponentSpecification | None = None
 
+    @property
+    def accelerator_count(self) -> int | None:
+        """How many accelerators a component asks for; `None` if it is none, or asks for none."""
+        asked = number(self.specification.accelerators) if self.specification else None
+        return None if asked is None else int(asked)
+
 
 def once(
     function: Callable[[Deployment], Iterator[Answer]],

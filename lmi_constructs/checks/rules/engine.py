@@ -17,7 +17,7 @@ from lmi_constructs.checks.rules.common import (
     release,
     running,
 )
-from lmi_constructs.checks.values import UNKNOWN, number
+from lmi_constructs.checks.values import UNKNOWN
 from lmi_constructs.container import Verdict, verdict
 
 if TYPE_CHECKING:
@@ -285,9 +285,8 @@ def _verdict(deployment: Deployment, container: Container, gpus: int | None) -> 
 
 def _gpus(one: Running) -> int | None:
     """Return how many GPUs the container sees, the fewest of all its instance types."""
-    asked = number(one.specification.accelerators) if one.specification else None
-    if asked is not None:
-        return int(asked)
+    if one.accelerator_count is not None:
+        return one.accelerator_count
     kinds = [instance(name) for _, name in one.variant.instance_types]
     counts = [kind.accelerator_count for kind in kinds if kind]
     return min(counts) if counts and len(counts) == len(kinds) else None

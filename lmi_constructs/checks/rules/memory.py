@@ -217,7 +217,7 @@ def plans(deployment: Deployment) -> Iterator[PlannedRun]:
             container = release(deployment, one.container)
             configuration = EngineConfiguration.from_effective(
                 judged.effective,
-                accelerator_count=kind.accelerator_count,
+                accelerator_count=one.accelerator_count or kind.accelerator_count,
                 engine_version=container.engine_version if container else None,
             )
             planned = plan(architecture, kind.name, configuration)

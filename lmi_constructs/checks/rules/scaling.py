@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.examples import Example
-from lmi_constructs.checks.resources import Metric
+from lmi_constructs.checks.resources import ManagedScaling, Metric
 from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.rules.common import (
     Scaled,
@@ -14,13 +14,19 @@ from lmi_constructs.checks.rules.common import (
     scaled,
     variant_of,
 )
-from lmi_constructs.checks.values import literal, number, shown
+from lmi_constructs.checks.values import UNKNOWN, Text, literal, number, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lmi_constructs.checks.deployment import Deployment
-    from lmi_constructs.checks.resources import Resource, ScalableTarget, ScalingPolicy
+    from lmi_constructs.checks.resources import (
+        Component,
+        Resource,
+        ScalableTarget,
+        ScalingPolicy,
+    )
+    from lmi_constructs.checks.values import String
     from lmi_constructs.findings import Finding
 
 VARIANT: Final = "sagemaker:variant:DesiredInstanceCount"
@@ -210,6 +216,32 @@ class ImpossibleCapacity(Rule):
                 " component"
             )
             yield self.found(target, "MinCapacity", message, fix=fix)
+        if thing.component:
+            yield from self._still_paid(deployment, thing.component)
+
+    def _still_paid(self, deployment: Deployment, component: Component) -> Iterator[Finding]:
+        """Yield fleets that keep instances though their component may go to zero copies."""
+        for config, variant in deployment.hosts(component):
+            scaling = variant.managed_scaling
+            if scaling is UNKNOWN:
+                continue
+            least = number(scaling.minimum) if isinstance(scaling, ManagedScaling) else None
+            managed = isinstance(scaling, ManagedScaling) and scaling.status != "DISABLED"
+            if managed and (least is None or least < 1):
+                continue
+            message = (
+                f"copies go to zero, but {least:g} instances stay"
+                if managed
+                else "copies go to zero, but nothing takes the instances away"
+            )
+            yield self.found(
+                config,
+                f"{variant.path}/ManagedInstanceScaling",
+                message,
+                fix="set ManagedInstanceScaling with MinInstanceCount 0, or acknowledge that idle"
+                " instances are paid",
+                severity="warning",
+            )
 
 
 class MetricWithoutMeaning(Rule):
@@ -242,16 +274,24 @@ class MetricWithoutMeaning(Rule):
             if config and config.asynchronous is True and metric == _INVOCATIONS:
                 message = "async endpoints do not publish InvocationsPerInstance"
                 yield self.found(policy, "TargetTrackingScalingPolicyConfiguration", message)
-            custom = literal(policy.metric.metric_name) if policy.metric else None
-            if policy.metric and custom in ("GPUUtilization", "GPUMemoryUtilization"):
-                message = f"{custom} is near its maximum with a single request"
-                yield self.found(
-                    policy,
-                    f"{policy.metric.path}/MetricName",
-                    message,
-                    severity="warning",
-                    source="https://github.com/bentoml/Yatai/issues/500",
-                )
+            if policy.metric:
+                yield from self._busy(policy, policy.metric)
+            for alarm in deployment.alarms:
+                if any(_refers(action, policy) for action in alarm.actions):
+                    for watched in alarm.metrics:
+                        yield from self._busy(alarm, watched)
+
+    def _busy(self, resource: Resource, metric: Metric) -> Iterator[Finding]:
+        """Yield metrics of GPUs, which are busy whatever the load."""
+        name = literal(metric.metric_name)
+        if name in ("GPUUtilization", "GPUMemoryUtilization"):
+            yield self.found(
+                resource,
+                f"{metric.path}/MetricName".lstrip("/"),
+                f"{name} is near its maximum with a single request",
+                severity="warning",
+                source="https://github.com/bentoml/Yatai/issues/500",
+            )
 
 
 _BACKLOG: Final = "HasBacklogWithoutCapacity"
@@ -268,6 +308,12 @@ def target_of(deployment: Deployment, policy: ScalingPolicy) -> ScalableTarget |
         if named and policy.dimension in (None, target.dimension):
             return target
     return None
+
+
+def _refers(action: String, policy: ScalingPolicy) -> bool:
+    """Tell whether an alarm's action is a policy."""
+    reference = action.reference if isinstance(action, Text) else None
+    return reference is not None and (reference.template, reference.name) == policy.key
 
 
 def _names(deployment: Deployment) -> Iterator[tuple[Resource, str, Resource | None]]:

@@ -67,19 +67,23 @@ def check_policy(
     return findings
 
 
-def check_capacity(min_capacity: int, max_capacity: int, *, is_async: bool) -> list[Finding]:
-    """Check the limits of a variant's instance count."""
+def check_capacity(min_capacity: int, max_capacity: int, *, least: int) -> list[Finding]:
+    """Check the limits of what is scaled, of which there may be `least` at least."""
     if is_token(min_capacity) or is_token(max_capacity):
         return []
     findings = []
-    if min_capacity < (0 if is_async else 1):
+    if min_capacity < least:
         findings.append(
             Finding(
                 rule="LMI083",
                 message=f"min_capacity is {min_capacity}",
                 why="a variant with a model cannot serve from zero instances, and nothing would"
-                " wake it",
-                fix="give 1; scaling to zero takes inference components",
+                " wake it"
+                if min_capacity == 0
+                else "there cannot be fewer than none",
+                fix="give 1; scaling to zero takes inference components or an asynchronous endpoint"
+                if least
+                else "give 0 or more",
                 where="min_capacity",
                 source="https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-zero-instances.html",
             )
@@ -158,5 +162,31 @@ def check_schedule(min_capacity: int | None, max_capacity: int | None) -> list[F
             why="Application Auto Scaling refuses it",
             fix="give min_capacity, max_capacity or both",
             where="min_capacity",
+        )
+    ]
+
+
+def check_scale_to_zero(min_capacity: int, *, again: bool) -> list[Finding]:
+    """Check that what is to scale to zero may do so, and is told so once."""
+    if again:
+        return [
+            Finding(
+                rule="LMI083",
+                message="scale_to_zero is called twice",
+                why="the second policy and alarm would do what the first ones do",
+                fix="call it once",
+                where="scale_to_zero",
+            )
+        ]
+    if is_token(min_capacity) or min_capacity == 0:
+        return []
+    return [
+        Finding(
+            rule="LMI083",
+            message=f"scale_to_zero is called, but min_capacity is {min_capacity}",
+            why="the last copies would stay, and the alarm that wakes it up would never hear anything",
+            fix="give min_capacity=0, or use scale_on_concurrency instead",
+            where="min_capacity",
+            source="https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-zero-instances.html",
         )
     ]

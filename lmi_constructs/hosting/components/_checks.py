@@ -1,0 +1,106 @@
+"""What is wrong about components and adapters before there is a template."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lmi_constructs.findings import Finding
+from lmi_constructs.hosting._tokens import is_token
+
+if TYPE_CHECKING:
+    from lmi_constructs.hosting._resolved_model import ResolvedModel
+    from lmi_constructs.hosting.model import LmiModel
+
+_SOURCE = "botocore 1.44.8 sagemaker 2017-07-24 CreateInferenceComponentInput"
+_DEFAULT_RANK = 16
+"""What vLLM takes without `max_lora_rank` (EngineArgs of the vLLM wheels)."""
+
+
+def check_alternatives(has_model: bool, given: list[str]) -> list[Finding]:
+    """Check that a component is made from a model, or from the keywords of one."""
+    if has_model and given:
+        message = f"{', '.join(given)}: given beside a model"
+        fix = "give them to the LmiModel"
+    elif not has_model and "model_data" not in given:
+        message = "a component takes either model_data, or a model of your own"
+        fix = "give one of the two"
+    else:
+        return []
+    why = "there would be two models, or none"
+    return [Finding(rule="LMI068", message=message, why=why, fix=fix, where="model")]
+
+
+def accelerators_of(model: LmiModel, given: int | None) -> int | None:
+    """Return the accelerators of a copy: those given, else as many as the model is split over."""
+    if given is not None or model.settings is None:
+        return given
+    degree = model.settings.tensor_parallel_degree
+    return degree if isinstance(degree, int) else None
+
+
+def check_accelerators(count: int | None) -> list[Finding]:
+    """Check that it is known how many accelerators a copy takes."""
+    if count is not None and (is_token(count) or count >= 1):
+        return []
+    return [
+        Finding(
+            rule="LMI046",
+            message="it is not said how many accelerators a copy takes"
+            if count is None
+            else f"accelerator_count is {count}",
+            why="SageMaker gives the container no accelerator then, and the engine does not start",
+            fix="give accelerator_count=, or tensor_parallel_degree in the settings as a number",
+            where="accelerator_count",
+            source=_SOURCE,
+        )
+    ]
+
+
+def check_base(rank: int | None, base: ResolvedModel | None) -> list[Finding]:
+    """Check that the base takes adapters of a rank; nothing is said where one is not known."""
+    if base is None or base.verdict is None or base.verdict.starts is None:
+        return []
+    if not base.verdict.effective.get("enable_lora"):
+        return [
+            Finding(
+                rule="LMI059",
+                message="the base component is not set up for adapters",
+                why="its container loads none, and the adapter's component fails",
+                fix="give the base component LmiSettings(enable_lora=True, ...)",
+                where="base",
+                source="https://docs.vllm.ai/en/latest/features/lora/",
+            )
+        ]
+    if rank is None:
+        return []
+    largest = base.verdict.effective.get("max_lora_rank", _DEFAULT_RANK)
+    if not isinstance(largest, int) or is_token(largest) or rank <= largest:
+        return []
+    return [
+        Finding(
+            rule="LMI059",
+            message=f"the adapter has rank {rank}, the base component takes up to {largest}",
+            why="the engine refuses to load the adapter, and its component fails",
+            fix=f"give the base component settings with max_lora_rank={rank} or more",
+            where="data",
+            source="https://docs.vllm.ai/en/latest/features/lora/",
+        )
+    ]
+
+
+def check_archive(key: str) -> list[Finding]:
+    """Check that an adapter is one archive."""
+    if is_token(key) or (key.endswith(".tar.gz") and not key.startswith(("/", "s3://"))):
+        return []
+    return [
+        Finding(
+            rule="LMI059",
+            message=f"{key!r} is not the key of a .tar.gz",
+            why="SageMaker takes the files of an adapter component as one such archive only",
+            fix="pack adapter_config.json and adapter_model.safetensors into one .tar.gz, and give its"
+            " key without the bucket, such as 'adapters/tenant-a.tar.gz'",
+            where="key",
+            source="botocore 1.44.8 sagemaker 2017-07-24"
+            " InferenceComponentContainerSpecification.ArtifactUrl",
+        )
+    ]
