@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
+from lmi_constructs.checks.network import Network
 from lmi_constructs.checks.resources import (
     Alarm,
     Component,
@@ -93,6 +94,7 @@ class Deployment:
     alarms: tuple[Alarm, ...] = ()
     shared_buckets: frozenset[Key] = frozenset()
     dependencies: Mapping[Key, frozenset[Key]] = field(default_factory=dict)
+    network: Network = field(default_factory=Network)
     facts: Facts = field(default_factory=Facts)
 
     def model(self, name: String | None) -> Model | None:

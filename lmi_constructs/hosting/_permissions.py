@@ -80,7 +80,10 @@ def endpoint_permissions(surroundings: Surroundings) -> tuple[Permission, ...]:
 
 
 def network_permissions() -> tuple[Permission, ...]:
-    """Return what SageMaker needs to place the container's network interfaces into a VPC."""
+    """Return what SageMaker needs to place the container's network interfaces into a VPC.
+
+    As listed in https://docs.aws.amazon.com/sagemaker/latest/dg/host-vpc.html (as of 2026-12-02).
+    """
     return (
         Permission(
             actions=(
@@ -92,6 +95,7 @@ def network_permissions() -> tuple[Permission, ...]:
                 "ec2:DescribeNetworkInterfaces",
                 "ec2:DescribeSecurityGroups",
                 "ec2:DescribeSubnets",
+                "ec2:DescribeVpcEndpoints",
                 "ec2:DescribeVpcs",
             ),
             why_wildcard=_NO_RESOURCES,

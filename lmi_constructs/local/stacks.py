@@ -122,12 +122,16 @@ class LocalStack(Stack):
     def delete(self) -> None:
         """Delete every resource that is not to be retained, last created first."""
         self._set_status("DELETE_IN_PROGRESS", "User Initiated")
+        exports = [export.name for export in self.exports]
         try:
             self._local_map.delete()
         except DeletionFailed as failure:
+            self._drop_outputs()
             self._set_status("DELETE_FAILED", str(failure))
         else:
-            self._withdraw_exports()
+            self._drop_outputs()
+            for name in exports:
+                self._backend.exports.pop(name, None)
             self._set_status("DELETE_COMPLETE")
 
     def has_made(self, physical_id: str) -> bool:
@@ -142,6 +146,11 @@ class LocalStack(Stack):
     @property
     def _backend(self) -> CloudFormationBackend:
         return cloudformation_backends[self.account_id][self.region_name]
+
+    def _drop_outputs(self) -> None:
+        """Forget the outputs, whose resources can no longer be asked."""
+        self._outputs = {}
+        self.output_map = self._create_output_map()
 
     def _withdraw_exports(self) -> None:
         for export in self.exports:
