@@ -9,9 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lmi_constructs.checks import TemplateSource
-from lmi_constructs.checks.examples import good_templates
 from lmi_constructs.preflight import CHECKS, Account, Outcome, preflight
-from tests.checks.test_robustness import BASES, JSON, PLACES, replaced
+from tests.checks.test_robustness import BASES, GOOD, JSON, PLACES, replaced
 from tests.preflight.support import ACCOUNT, REGION, Canned, Refusing
 
 QUICK = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
@@ -35,7 +34,7 @@ def look(body: dict[str, Any]) -> list[Outcome]:
 @pytest.mark.parametrize("base", BASES)
 def test_nothing_fails_for_lack_of_permissions(base: str) -> None:
     """But for what the templates themselves say: a role without a right, a region."""
-    found = look(good_templates()[base])
+    found = look(GOOD[base])
     assert {one.check for one in found} <= set(CHECKS)
     own = ("region", "role", "memory")
     assert [one for one in found if one.status == "fail" and one.check not in own] == []
@@ -46,6 +45,6 @@ def test_nothing_fails_for_lack_of_permissions(base: str) -> None:
 def test_answers_when_any_node_is_replaced_by_any_json(data: Any) -> None:
     base = data.draw(st.sampled_from(BASES))
     path = data.draw(st.sampled_from(PLACES[base]))
-    changed = replaced(good_templates()[base], path, data.draw(JSON))
+    changed = replaced(GOOD[base], path, data.draw(JSON))
     if isinstance(changed, dict) and isinstance(changed.get("Resources"), dict):
         look(changed)
