@@ -86,7 +86,11 @@ def _run(way: str, count: int, assembly: str, *, validator: bool) -> Run:
     environment = {
         name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
     }
-    environment |= {"CDK_OUTDIR": assembly, "CDK_VALIDATION": "true" if validator else "false"}
+    environment |= {
+        "CDK_OUTDIR": assembly,
+        "CDK_VALIDATION": "true" if validator else "false",
+        "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": ",".join(map(str, range(14, 40))),
+    }
     command = [sys.executable, "-m", "benchmarks.endpoints", way, str(count)]
     begin = time.perf_counter()
     process = subprocess.Popen(command, cwd=_ROOT, env=environment, stdout=subprocess.DEVNULL)

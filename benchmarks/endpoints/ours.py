@@ -18,5 +18,8 @@ def endpoint(stack: cdk.Stack, id: str) -> None:
     )
     endpoint.auto_scale_instance_count(max_capacity=4).scale_on_concurrency("Concurrency")
     endpoint.add_alarms(
-        p99_latency=cdk.Duration.seconds(30), disk_utilization=None, memory_utilization=None
+        p99_latency=cdk.Duration.seconds(30),
+        concurrent_requests=None,
+        disk_utilization=None,
+        memory_utilization=None,
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lmi_constructs.runtime import LmiClient
+from lmi_constructs.runtime import LmiClient, NotReadyError
 from lmi_constructs.testing import assert_fits, assert_no_findings
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def test_fits_and_has_no_findings(stack: Any) -> None:
 
 
 @pytest.mark.deploy
-def test_answers_and_may_go_to_zero(
+def test_sleeps_and_wakes_up_by_the_next_request(
     stack: Any,
     lmi_deploy: Callable[[Any], dict[str, str]],
     local_aws: Any,
@@ -38,10 +38,15 @@ def test_answers_and_may_go_to_zero(
     component = outputs["ComponentName"]
     client = LmiClient(outputs["EndpointName"]).using(inference_component=component)
     assert "qwen3-8b" in client.chat("Hello").text
-    (target,) = local_aws.client("application-autoscaling").describe_scalable_targets(
+
+    local_aws.client("sagemaker").update_inference_component_runtime_config(
+        InferenceComponentName=component, DesiredRuntimeConfig={"CopyCount": 0}
+    )
+    with pytest.raises(NotReadyError, match="wakes it up"):
+        client.chat("Hello")
+    assert "qwen3-8b" in client.chat("Hello").text
+    (activity,) = local_aws.client("application-autoscaling").describe_scaling_activities(
         ServiceNamespace="sagemaker"
-    )["ScalableTargets"]
-    assert (target["ResourceId"], target["MinCapacity"]) == (f"inference-component/{component}", 0)
-    alarms = local_aws.client("cloudwatch").describe_alarms()["MetricAlarms"]
-    (wake_up,) = (alarm for alarm in alarms if alarm["AlarmActions"])
-    assert wake_up["MetricName"] == "NoCapacityInvocationFailures"
+    )["ScalingActivities"]
+    assert activity["Description"] == "Setting desired copy count to 1."
+    assert "triggered policy WakeUp" in activity["Cause"]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
+from lmi_constructs.checks.network import Network
 from lmi_constructs.checks.resources import (
     Alarm,
     Component,
@@ -37,13 +38,43 @@ class Facts:
         images: Images of the user's own by their beginning, with the release they behave like.
         instance_types: Instance types that exist though the library does not know them.
         host_images: Host images that exist though the library does not know them.
-        model_configs: `config.json` of a model by logical id or construct path of the model.
+        model_configs: `config.json` of a model. The key is the model's logical id, the construct
+            path of the model or of a construct that it stands in (such as the endpoint's, to tell
+            stages apart), or `TEMPLATE/LOGICAL_ID`. The most precise key wins.
+        serving_properties: Text of the `serving.properties` beside a model, by the same keys.
     """
 
     images: Mapping[str, str] = field(default_factory=dict)
     instance_types: frozenset[str] = frozenset()
     host_images: frozenset[str] = frozenset()
     model_configs: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    serving_properties: Mapping[str, str] = field(default_factory=dict)
+
+    def config_of(self, model: Resource) -> Mapping[str, object] | None:
+        """Return the `config.json` that is known of a model."""
+        return _about(self.model_configs, model)
+
+    def properties_of(self, model: Resource) -> str | None:
+        """Return the `serving.properties` that is known of a model."""
+        return _about(self.serving_properties, model)
+
+
+Known = TypeVar("Known")
+
+
+def _about(given: Mapping[str, Known], resource: Resource) -> Known | None:
+    """Return what is given about a resource, under the most precise of its keys."""
+    if not given:
+        return None
+    path = (resource.construct_path or "").removesuffix("/Resource").split("/")
+    above = ("/".join(path[:length]) for length in range(len(path), 0, -1))
+    keys = (key_of(resource), resource.construct_path or "", *above, resource.logical_id)
+    return next((given[key] for key in keys if key and key in given), None)
+
+
+def key_of(resource: Resource) -> str:
+    """Return the key of a resource that no other has: `TEMPLATE/LOGICAL_ID`."""
+    return "/".join(resource.key)
 
 
 Named = TypeVar("Named", bound=Resource)
@@ -63,6 +94,7 @@ class Deployment:
     alarms: tuple[Alarm, ...] = ()
     shared_buckets: frozenset[Key] = frozenset()
     dependencies: Mapping[Key, frozenset[Key]] = field(default_factory=dict)
+    network: Network = field(default_factory=Network)
     facts: Facts = field(default_factory=Facts)
 
     def model(self, name: String | None) -> Model | None:

@@ -91,10 +91,17 @@ class Model(Resource):
 
 @dataclass(frozen=True, kw_only=True)
 class Vpc:
-    """Network of a model; counts are `None` where the list itself is unknown."""
+    """Network of a model.
+
+    Attributes:
+        security_groups: How many groups, `None` where the list itself is unknown.
+        subnets: How many subnets, `None` where the list itself is unknown.
+        subnet_ids: The subnets, none where the list itself is unknown.
+    """
 
     security_groups: int | None
     subnets: int | None
+    subnet_ids: tuple[String | None, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -77,6 +77,12 @@ Number: TypeAlias = int | float | Unknown
 Flag: TypeAlias = bool | Unknown
 
 
+def resource_of(value: object) -> tuple[str, str] | None:
+    """Return template and logical id of the resource that a value is the reference of, if it is."""
+    reference = value.reference if isinstance(value, Text) else None
+    return (reference.template, reference.name) if reference and reference.resource else None
+
+
 def literal(value: object) -> str | None:
     """Return a string that is wholly known, else `None`."""
     return value if isinstance(value, str) else None

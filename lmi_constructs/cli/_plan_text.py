@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from lmi_constructs.cli._console import console
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,25 +47,25 @@ def show(
     note: str | None,
 ) -> None:
     """Print a plan."""
-    console = Console(highlight=False, soft_wrap=False)
-    console.print(_headline(planned, release))
+    screen = console()
+    screen.print(_headline(planned, release))
     if planned.doubt is not None:
-        console.print(f"Memory is not planned: {planned.doubt}.", markup=False)
+        screen.print(f"Memory is not planned: {planned.doubt}.")
     else:
-        console.print()
-        console.print(_bar(planned, min(_WIDEST_BAR, max(10, console.width - 28))))
-        console.print(_table(planned, explained=console.width >= _NARROW))
-        console.print(_capacity(planned, concurrency_at), markup=False)
+        screen.print()
+        screen.print(_bar(planned, min(_WIDEST_BAR, max(10, screen.width - 28))))
+        screen.print(_table(planned, explained=screen.width >= _NARROW))
+        screen.print(_capacity(planned, concurrency_at))
     if note is not None:
-        console.print(f"note: {note}.", markup=False, style="dim")
+        screen.print(f"note: {note}.", style="dim")
     for finding in sorted(planned.findings, key=lambda finding: finding.severity):
         style = "red" if finding.severity == "error" else "yellow"
-        console.print(Text(f"\n{finding.severity} {finding.rule}: {finding.message}", style=style))
-        console.print(f"  why: {finding.why}\n  write: {finding.fix}", markup=False)
+        screen.print(Text(f"\n{finding.severity} {finding.rule}: {finding.message}", style=style))
+        screen.print(f"  why: {finding.why}\n  write: {finding.fix}")
     if suggestions:
-        console.print("\nIt fits with one of these:", markup=False)
+        screen.print("\nIt fits with one of these:")
         for number, suggestion in enumerate(suggestions, 1):
-            console.print(f"  {number}. {suggestion}", markup=False)
+            screen.print(f"  {number}. {suggestion}")
 
 
 def _headline(planned: Plan, release: LmiContainer) -> Text:

@@ -49,7 +49,7 @@ def read_endpoint(name: str, region: str | None = None) -> TemplateSource:
         session = boto3.Session(region_name=region)
         body = _template(session.client("sagemaker"), name)
         body.update(_scaling(session.client("application-autoscaling"), name))
-    except (BotoCoreError, ClientError) as error:
+    except (BotoCoreError, ClientError, ValueError) as error:  # the last of AWS_ENDPOINT_URL
         raise UnreadableError(f"endpoint {name}: {error}") from error
     return TemplateSource(f"endpoint {name}", {"Resources": body}, session.region_name)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -27,6 +29,12 @@ _COLUMNS = (
 )
 
 
+_SERVING = ("InService", "Updating", "SystemUpdating", "RollingBack")
+_PICTURES = (".png", ".svg", ".pdf")
+_MOST_IN_FLIGHT = 10_000
+"""A bound against slips of the keyboard: ports and threads of one machine end earlier."""
+
+
 def _counts(ctx: click.Context, param: click.Parameter, value: str) -> list[int]:
     """Read whole numbers above 0, separated by commas."""
     try:
@@ -37,7 +45,22 @@ def _counts(ctx: click.Context, param: click.Parameter, value: str) -> list[int]
         ) from None
     if any(count < 1 for count in counts):
         raise click.BadParameter("at least one request must be in flight")
+    if max(counts) > _MOST_IN_FLIGHT:
+        raise click.BadParameter(f"one machine does not keep {max(counts)} requests in flight")
     return sorted(set(counts))
+
+
+def _picture(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
+    """Refuse what could not be written after an hour of measuring."""
+    if value is None:
+        return None
+    if value.suffix not in _PICTURES:
+        raise click.BadParameter(f"{value} ends in none of {', '.join(_PICTURES)}")
+    if not os.access(value.parent, os.W_OK):
+        raise click.BadParameter(f"{value.parent} is no folder that can be written to")
+    if importlib.util.find_spec("matplotlib") is None:
+        raise click.UsageError("--plot needs 'matplotlib': pip install 'lmi-constructs[bench]'")
+    return value
 
 
 @click.command()
@@ -88,6 +111,7 @@ def _counts(ctx: click.Context, param: click.Parameter, value: str) -> list[int]
 @click.option(
     "--plot",
     type=click.Path(dir_okay=False, path_type=Path),
+    callback=_picture,
     help="Picture to write (.png, .svg, .pdf).",
 )
 @click.option(
@@ -112,12 +136,12 @@ def bench(
     Each request costs tokens, and each level a while. Latencies are the median and the 99th
     percentile. The exit status is 1 if a request failed. Needs the extra `bench`.
     """
-    from lmi_constructs.runtime.benchmark import benchmark, capacity
+    from lmi_constructs.runtime.benchmark import benchmark, capacity, require_tool
 
-    levels = []
-    if form == "text":
-        click.echo("  ".join(f"{title:>{width}}" for title, width in _COLUMNS))
+    levels: list[BenchmarkLevel] = []
     with readable_errors():
+        require_tool()
+        _find(name, region)
         for level in benchmark(
             name,
             concurrencies=concurrencies,
@@ -127,6 +151,8 @@ def bench(
             schema=schema,
             region=region,
         ):
+            if form == "text" and not levels:
+                click.echo("  ".join(f"{title:>{width}}" for title, width in _COLUMNS))
             levels.append(level)
             if form == "text":
                 _print(level)
@@ -142,6 +168,28 @@ def bench(
     if plot is not None:
         _draw(levels, found, f"{name}: {input_tokens} tokens in, {output_tokens} out", plot)
     sys.exit(any(level.failed for level in levels))
+
+
+def _find(name: str, region: str | None) -> None:
+    """Refuse an endpoint that does not answer yet, where the caller may look.
+
+    Raises:
+        LmiRuntimeError: If there is none, it is not ready, or nothing can be asked.
+    """
+    from botocore.exceptions import ClientError
+
+    from lmi_constructs.runtime import service_client
+    from lmi_constructs.runtime.errors import CallerError, NotReadyError
+    from lmi_constructs.runtime.readiness import endpoint_state
+
+    try:
+        state = endpoint_state(name, service_client("sagemaker", region))
+    except CallerError as error:
+        if isinstance(error.__cause__, ClientError):
+            return  # who may only call it may measure it
+        raise
+    if state.status not in _SERVING:
+        raise NotReadyError(str(state), f"wait for it: lmi wait {name}")
 
 
 def _print(level: BenchmarkLevel) -> None:

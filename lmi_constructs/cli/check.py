@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from itertools import groupby
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from lmi_constructs.checks import (
     CheckOptions,
-    Facts,
     TemplateSource,
     UnreadableError,
     check_sources,
@@ -25,6 +22,8 @@ from lmi_constructs.checks.formats import (
     with_nested,
 )
 from lmi_constructs.checks.template import read_path
+from lmi_constructs.cli._console import console
+from lmi_constructs.cli._facts import CannotRead, fact_options, read_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -55,27 +54,7 @@ if TYPE_CHECKING:
     "--raise", "raised", multiple=True, metavar="ID", help="Count warnings of a rule as errors."
 )
 @click.option("--endpoint", metavar="NAME", help="Check a running endpoint (reads with boto3).")
-@click.option(
-    "--image",
-    "images",
-    multiple=True,
-    metavar="URI=RELEASE",
-    help="An image of your own, by its beginning, behaves like a release (…/my-lmi=v27).",
-)
-@click.option(
-    "--instance-type",
-    "instance_types",
-    multiple=True,
-    metavar="NAME",
-    help="An instance type that exists though it is not known here.",
-)
-@click.option(
-    "--model-config",
-    "model_configs",
-    multiple=True,
-    metavar="LOGICAL_ID=PATH",
-    help="The config.json of a model, to see whether it fits.",
-)
+@fact_options
 @click.pass_context
 def check(
     context: click.Context,
@@ -101,11 +80,7 @@ def check(
     options = CheckOptions(
         rules_off=frozenset(rules_off),
         raised=frozenset(raised),
-        facts=Facts(
-            images=_pairs(images, "--image"),
-            instance_types=frozenset(instance_types),
-            model_configs=_model_configs(model_configs),
-        ),
+        facts=read_facts(images, instance_types, model_configs),
     )
     groups = _groups(paths, region, endpoint)
     findings = [finding for group in groups for finding in check_sources(group, options)]
@@ -132,61 +107,34 @@ def _groups(
 
             groups.append([read_endpoint(endpoint, region)])
     except UnreadableError as error:
-        raise _CannotRead(str(error)) from error
+        raise CannotRead(str(error)) from error
     return groups
-
-
-class _CannotRead(click.ClickException):
-    """Ends the command with exit status 2."""
-
-    exit_code = 2
-
-
-def _pairs(values: Iterable[str], option: str) -> dict[str, str]:
-    pairs = {}
-    for value in values:
-        name, equals, content = value.rpartition("=")
-        if not equals or not name:
-            raise click.UsageError(f"{option} takes NAME=VALUE, got {value!r}")
-        pairs[name] = content
-    return pairs
-
-
-def _model_configs(values: Iterable[str]) -> dict[str, dict[str, Any]]:
-    configs = {}
-    for name, file in _pairs(values, "--model-config").items():
-        try:
-            configs[name] = json.loads(Path(file).read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            raise _CannotRead(f"{file}: {error}") from error
-        if not isinstance(configs[name], dict):
-            raise _CannotRead(f"{file}: no config.json of a model")
-    return configs
 
 
 def _print(findings: Sequence[Finding], templates: int) -> None:
     """Print the findings grouped by resource, with colour on a terminal."""
-    from rich.console import Console
     from rich.text import Text
 
-    console = Console(highlight=False, soft_wrap=True)
+    screen = console(soft_wrap=True)
     places = groupby(sorted(findings, key=_place), key=_place)
     for (template, construct, resource), group in places:
         heading = Text(resource or "template", style="bold")
         details = " in ".join(part for part in (construct, template) if part)
-        console.print(heading.append(f"  {details}", style="not bold dim"))
+        screen.print(heading.append(f"  {details}", style="not bold dim"))
         for finding in group:
             colour = "red" if finding.severity == "error" else "yellow"
             line = Text(f"  {finding.severity} {finding.rule} ", style=f"bold {colour}")
-            console.print(line.append(finding.message, style="not bold default"))
+            screen.print(line.append(finding.message, style="not bold default"))
             for label, text in (("at", finding.path), ("why", finding.why), ("fix", finding.fix)):
-                console.print(Text(f"      {label:<4}", style="dim").append(text or "", "not dim"))
-        console.print()
+                screen.print(Text(f"      {label:<4}", style="dim").append(text or "", "not dim"))
+        screen.print()
     errors = sum(finding.severity == "error" for finding in findings)
     warnings = len(findings) - errors
     colour = "red" if errors else "yellow" if warnings else "green"
     summary = f"{_count(errors, 'error')}, {_count(warnings, 'warning')}"
-    console.print(f"[{colour}]{summary}[/] in {_count(templates, 'template')}")
+    screen.print(
+        Text(summary, style=colour).append(f" in {_count(templates, 'template')}", "default")
+    )
 
 
 def _place(finding: Finding) -> tuple[str, str, str]:

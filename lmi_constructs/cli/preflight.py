@@ -3,62 +3,111 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
+from lmi_constructs.cli._facts import CannotRead, fact_options, read_facts
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lmi_constructs.preflight import Outcome
 
 _COLOURS = {"pass": "green", "fail": "red", "unknown": "yellow"}
-_UNREADABLE = 2
+_FORMAT_VERSION = 1
+"""Of the JSON: it grows when a field changes its meaning or goes; new fields may come without."""
 
 
 @click.command()
-@click.argument("path", metavar="PATH")
+@click.argument("path", metavar="[PATH]", default="cdk.out")
 @click.option("--region", help="Region of templates that do not say it themselves.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(["fail", "unknown"]),
+    default="fail",
+    show_default=True,
+    help="What makes the exit status 1.",
+)
+@fact_options
 @click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output."
 )
-def preflight(path: str, region: str | None, form: str) -> None:
-    """Ask the account about everything that the endpoints in PATH (cdk.out, or a template) need.
+@click.pass_context
+def preflight(
+    context: click.Context,
+    path: str,
+    region: str | None,
+    fail_on: str,
+    images: tuple[str, ...],
+    instance_types: tuple[str, ...],
+    model_configs: tuple[str, ...],
+    form: str,
+) -> None:
+    """Ask the account about everything that the endpoints in PATH need. Nothing is changed.
 
-    Files under the prefix, complete and uncompressed; the memory plan by the config.json that is
-    really there; adapters; image tag; region and quota; key, secret and role; a free name. Only
-    reads. What may not be asked is unknown. The exit status is 1 if something failed, 2 if PATH
-    cannot be read.
+    PATH is a cloud assembly (default: cdk.out), a template, or a folder of templates. Files under the
+    prefix, complete and uncompressed; their serving.properties; the memory plan by the config.json
+    that is really there; adapters; image tag; region and quota; secret, key and role; a free name.
+    What may not be asked is unknown. The exit status is 0 if nothing failed, 1 if something did, and
+    2 if PATH cannot be read.
     """
     from lmi_constructs.checks import UnreadableError
     from lmi_constructs.checks.template import read_path
     from lmi_constructs.preflight import Account
     from lmi_constructs.preflight import preflight as look
 
+    facts = read_facts(images, instance_types, model_configs)
     try:
         sources = read_path(path, region)
     except UnreadableError as error:
-        click.echo(f"Error: {error}", err=True)
-        sys.exit(_UNREADABLE)
-    outcomes = []
-    for outcome in look(sources, Account(region)):
-        outcomes.append(outcome)
+        raise CannotRead(str(error)) from error
+    outcomes: list[Outcome] = []
+    for outcome in look(sources, Account(region), facts):
         if form == "text":
-            _print(outcome)
+            _print(outcome, outcomes[-1] if outcomes else None)
+        outcomes.append(outcome)
+    counts = dict.fromkeys(_COLOURS, 0)
+    for outcome in outcomes:
+        counts[outcome.status] += 1
     if form == "json":
-        click.echo(json.dumps([asdict(outcome) for outcome in outcomes], indent=2))
+        click.echo(_as_json(outcomes, counts))
     elif not outcomes:
-        click.echo("nothing to ask: there is no model or endpoint whose needs are known")
+        click.echo(f"{path}: there is no endpoint, and no model of SageMaker, in it")
     else:
-        counts = dict.fromkeys(_COLOURS, 0)
-        for outcome in outcomes:
-            counts[outcome.status] += 1
-        click.echo(", ".join(f"{count} {status}" for status, count in counts.items()))
-    sys.exit(any(outcome.status == "fail" for outcome in outcomes))
+        click.echo("\n" + ", ".join(f"{count} {status}" for status, count in counts.items()))
+    failing = ("fail",) if fail_on == "fail" else ("fail", "unknown")
+    context.exit(1 if any(counts[status] for status in failing) else 0)
 
 
-def _print(outcome: Outcome) -> None:
+def _as_json(outcomes: Sequence[Outcome], counts: dict[str, int]) -> str:
+    said = {
+        "version": _FORMAT_VERSION,
+        "counts": counts,
+        "outcomes": [asdict(outcome) for outcome in outcomes],
+    }
+    return json.dumps(said, indent=2)
+
+
+def _print(outcome: Outcome, before: Outcome | None) -> None:
+    """Print an outcome, below a heading where another endpoint begins."""
+    if before is None or before.endpoint != outcome.endpoint:
+        gap = "\n" if before is not None else ""
+        other = "credentials" if outcome.check == "account" else "behind no endpoint here"
+        click.secho(gap + (outcome.endpoint or other), bold=True)
     status = click.style(f"{outcome.status:7}", fg=_COLOURS[outcome.status])
-    click.echo(f"{status}  {outcome.check:8}  {outcome.subject}: {outcome.detail}")
+    rule = f" [{outcome.rule}]" if outcome.rule else ""
+    about = _about(outcome)
+    click.echo(f"  {status}  {outcome.check:8}  {about}{outcome.detail}{rule}")
     if outcome.fix:
-        click.echo(f"                   what to do: {outcome.fix}")
+        click.echo(f"{'':21}what to do: {outcome.fix}")
+
+
+def _about(outcome: Outcome) -> str:
+    """Return the resource as seen from its endpoint, where it is another."""
+    if outcome.endpoint is None:
+        return f"{outcome.subject}: "
+    if outcome.subject == outcome.endpoint:
+        return ""
+    return outcome.subject.removeprefix(f"{outcome.endpoint}/") + ": "

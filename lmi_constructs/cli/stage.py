@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lmi_constructs.cli._console import console
 from lmi_constructs.cli._endpoint_call import readable_errors, region_option
 
 if TYPE_CHECKING:
@@ -82,7 +83,6 @@ def _progress(
     if not shown or not sys.stderr.isatty():
         yield (lambda size: None), (lambda size: None)
         return
-    from rich.console import Console
     from rich.progress import (
         BarColumn,
         DownloadColumn,
@@ -92,7 +92,7 @@ def _progress(
     )
 
     columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with Progress(*columns, console=console(stderr=True), transient=True) as progress:
         task = progress.add_task("upload", total=None)
         yield (
             lambda size: progress.update(task, total=size),

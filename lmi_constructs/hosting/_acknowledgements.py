@@ -37,41 +37,39 @@ _WHY_INLINE: Final = (
 )
 
 
-def acknowledge_role(role: iam.Role, permissions: Iterable[Permission]) -> None:
+def acknowledge_role(role: iam.CfnRole, permissions: Iterable[Permission]) -> None:
     """Acknowledge the inline policy of a role, and each wildcard in it that has a reason."""
     _acknowledge(role, permissions, _WHY_INLINE)
 
 
-def acknowledge_policy(policy: iam.Policy, permissions: Iterable[Permission]) -> None:
+def acknowledge_policy(policy: iam.CfnPolicy, permissions: Iterable[Permission]) -> None:
     """Acknowledge a policy that comes and goes with one user of a shared role, and its wildcards."""
     _acknowledge(policy, permissions, _WHY_SHARED)
 
 
 def _acknowledge(
-    construct: iam.Role | iam.Policy, permissions: Iterable[Permission], why_inline: str
+    resource: iam.CfnRole | iam.CfnPolicy, permissions: Iterable[Permission], why_inline: str
 ) -> None:
     reasons: dict[str, str] = {}
     for permission in permissions:
-        for resource in permission.resources:
-            if "*" in resource and permission.why_wildcard:
-                reasons.setdefault(resource, permission.why_wildcard)
+        for arn in permission.resources:
+            if "*" in arn and permission.why_wildcard:
+                reasons.setdefault(arn, permission.why_wildcard)
     acknowledged = [
         cdk.Acknowledgment(id=f"{pack}::{pack}-IAMNoInlinePolicy", reason=why_inline)
         for pack in _PACKS_AGAINST_INLINE_POLICIES
     ]
     for arn, reason in reasons.items():
-        written = _as_reported(arn, construct)
+        written = _as_reported(arn, resource)
         if written is not None:
             finding = f"AwsSolutions::AwsSolutions-IAM5[Resource::{written}]"
             acknowledged.append(cdk.Acknowledgment(id=finding, reason=reason))
-    made = construct.node.default_child
-    assert made is not None  # noqa: S101 - one that we have made
-    cdk.Validations.of(made).acknowledge(*acknowledged)
+    cdk.Validations.of(resource).acknowledge(*acknowledged)
 
 
-def _as_reported(arn: str, construct: iam.Role | iam.Policy) -> str | None:
+def _as_reported(arn: str, resource: iam.CfnRole | iam.CfnPolicy) -> str | None:
     """Return an ARN as cdk-nag writes it, `None` if it writes it in a way that is not known."""
-    return _flat(cdk.Stack.of(construct).resolve(arn)) if is_token(arn) else arn
+    return _flat(cdk.Stack.of(resource).resolve(arn)) if is_token(arn) else arn
 
 
 def _flat(value: object) -> str | None:

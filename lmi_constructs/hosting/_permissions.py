@@ -44,12 +44,17 @@ class Permission:
         """Return the statement as it stands in a policy document."""
         statement: dict[str, object] = {
             "Effect": "Allow",
-            "Action": list(self.actions),
-            "Resource": list(self.resources),
+            "Action": _one_or_all(self.actions),
+            "Resource": _one_or_all(self.resources),
         }
         if self.conditions:
             statement["Condition"] = dict(self.conditions)
         return statement
+
+
+def _one_or_all(values: tuple[str, ...]) -> str | list[str]:
+    """Return values as the CDK writes them into a policy: a single one is no list."""
+    return values[0] if len(values) == 1 else list(values)
 
 
 def endpoint_permissions(surroundings: Surroundings) -> tuple[Permission, ...]:
@@ -75,7 +80,10 @@ def endpoint_permissions(surroundings: Surroundings) -> tuple[Permission, ...]:
 
 
 def network_permissions() -> tuple[Permission, ...]:
-    """Return what SageMaker needs to place the container's network interfaces into a VPC."""
+    """Return what SageMaker needs to place the container's network interfaces into a VPC.
+
+    As listed in https://docs.aws.amazon.com/sagemaker/latest/dg/host-vpc.html (as of 2026-12-02).
+    """
     return (
         Permission(
             actions=(
@@ -87,6 +95,7 @@ def network_permissions() -> tuple[Permission, ...]:
                 "ec2:DescribeNetworkInterfaces",
                 "ec2:DescribeSecurityGroups",
                 "ec2:DescribeSubnets",
+                "ec2:DescribeVpcEndpoints",
                 "ec2:DescribeVpcs",
             ),
             why_wildcard=_NO_RESOURCES,
@@ -101,19 +110,27 @@ def execution_role(scope: Construct, permissions: Sequence[Permission]) -> iam.R
     policy is created beside the model, and the model is then refused because it may not pull its
     image yet.
     """
-    document = {
-        "Version": "2012-10-17",
-        "Statement": [permission.to_json() for permission in permissions],
-    }
     role = iam.Role(
         scope,
         "Role",
         assumed_by=_sagemaker(),
         description="What an LMI model may do: pull its image, read its model, write logs and metrics",
-        inline_policies={"Execution": iam.PolicyDocument.from_json(document)},
     )
-    acknowledge_role(role, permissions)
+    resource = role.node.default_child
+    assert isinstance(resource, iam.CfnRole)  # noqa: S101 - a role that we have made
+    # Not by inline_policies: parsing the document costs the CDK more than the whole role does.
+    resource.policies = [
+        iam.CfnRole.PolicyProperty(policy_name="Execution", policy_document=_document(permissions))
+    ]
+    acknowledge_role(resource, permissions)
     return role
+
+
+def _document(permissions: Sequence[Permission]) -> dict[str, object]:
+    return {
+        "Version": "2012-10-17",
+        "Statement": [permission.to_json() for permission in permissions],
+    }
 
 
 @cache
@@ -144,13 +161,10 @@ def own_policy(
     For what several constructs share a role for: a policy of the role itself would change for all of
     them. Of a role that was looked up as immutable nothing changes: the CDK leaves the policy out.
     """
-    document = iam.PolicyDocument.from_json(
-        {
-            "Version": "2012-10-17",
-            "Statement": [permission.to_json() for permission in permissions],
-        }
-    )
+    document = iam.PolicyDocument.from_json(_document(permissions))
     policy = iam.Policy(scope, id, document=document)
     role.attach_inline_policy(policy)
-    acknowledge_policy(policy, permissions)
+    resource = policy.node.default_child
+    assert isinstance(resource, iam.CfnPolicy)  # noqa: S101 - a policy that we have made
+    acknowledge_policy(resource, permissions)
     return [policy]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from constructs import Construct
 
 _KEPT = "_lmi_surroundings"
-"""Attribute of a stack that holds its surroundings."""
+"""Attribute of a construct that holds its surroundings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +37,24 @@ class Surroundings:
     def of(cls, scope: Construct) -> Surroundings:
         """Return the surroundings of a construct.
 
-        They are kept at the stack, as each question costs a call over the bridge.
+        They are kept at the stack and at the construct, as each question is a call over the bridge.
         """
-        stack = scope if isinstance(scope, cdk.Stack) else cdk.Stack.of(scope)
-        kept = getattr(stack, _KEPT, None)
+        kept = getattr(scope, _KEPT, None)
         if isinstance(kept, cls):
             return kept
+        if not isinstance(scope, cdk.Stack):
+            return cls.of(cdk.Stack.of(scope)).kept_at(scope)
+        stack = scope
         region = stack.region
         registry = registries().get(region)
         partition = stack.partition if registry is None else registry.partition
         found = cls(stack=stack, region=region, account=stack.account, partition=partition)
-        setattr(stack, _KEPT, found)
-        return found
+        return found.kept_at(stack)
+
+    def kept_at(self, construct: Construct) -> Surroundings:
+        """Keep them at a construct of the same stack, and return them."""
+        setattr(construct, _KEPT, self)
+        return self
 
     @property
     def region_is_known(self) -> bool:

@@ -9,6 +9,7 @@ from lmi_constructs.hosting._alternatives import check_alternatives
 from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._names import check_name
 from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._surroundings import Surroundings
 from lmi_constructs.hosting.endpoint_base import ImportedEndpoint
 from lmi_constructs.hosting.endpoint_config import LmiEndpointConfig
 from lmi_constructs.hosting.endpoint_operations import EndpointOperations
@@ -132,10 +133,12 @@ class LmiEndpoint(EndpointOperations):
             enable_ssm_access: Whether you may open a shell in the container.
             role: Execution role. Default: a new one with exactly what is needed.
             network_isolation: Default: yes if SageMaker mounts the data, no for a hub model.
-            vpc: VPC of the container's network interfaces.
-            vpc_subnets: Subnets within the VPC.
+            vpc: VPC of the container's network interfaces. Model data in S3 comes through it too.
+            vpc_subnets: Subnets within the VPC. Default: its private ones. They need a way to S3, and
+                to the hub for a model that is downloaded (LMI099, LMI090).
             security_groups: Security groups within the VPC.
-            encryption_key: Key of the instances' EBS volumes.
+            encryption_key: Key of the instances' EBS volumes. It does not reach local NVMe storage
+                (LMI043, a warning), which all accelerated types but `ml.p3` and `ml.inf2` have.
             data_capture: Recording of requests and responses.
             async_inference: Asynchronous answers.
             metrics: How finely metrics are published.
@@ -153,6 +156,7 @@ class LmiEndpoint(EndpointOperations):
         """
         super().__init__(scope, id)
         attach_to(self, scope)
+        Surroundings.of(scope).kept_at(self)
         flat = {
             "instance_type": instance_type,
             "container": container,

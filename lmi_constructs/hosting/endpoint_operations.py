@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from aws_cdk import aws_sagemaker as sagemaker
 
@@ -92,9 +92,10 @@ class EndpointOperations(EndpointBase):
         paging_topic: sns.ITopic | None = None,
         p99_latency: cdk.Duration | None = None,
         p99_first_chunk_latency: cdk.Duration | None = None,
+        p99_overhead_latency: cdk.Duration | None = None,
         error_rate: float | None = 0.01,
         client_error_rate: float | None = None,
-        concurrent_requests: float | None = None,
+        concurrent_requests: float | Literal["engine"] | None = "engine",
         disk_utilization: float | None = 85,
         memory_utilization: float | None = 90,
         gpu_memory_utilization: float | None = None,
@@ -109,10 +110,14 @@ class EndpointOperations(EndpointBase):
             p99_latency: Longest whole answer for 99 of 100 requests. Default: no alarm, as it
                 depends on how much is generated.
             p99_first_chunk_latency: Longest time to the first part of a streamed answer.
+            p99_overhead_latency: Longest time that SageMaker itself adds to 99 of 100 requests,
+                outside the container. Default: no alarm, as no figure for it is published.
             error_rate: Share of requests that may fail in the container, 0 to 1.
             client_error_rate: Share of requests that the container may refuse, 0 to 1.
-            concurrent_requests: Requests worked on or waiting. Give the engine's concurrency to
-                hear when requests queue.
+            concurrent_requests: Requests that one container works on or lets wait. Default: what its
+                engine works on at once (`max_rolling_batch_size`), above which requests queue; no
+                alarm where that is not known, or on an asynchronous endpoint, which publishes no such
+                metric.
             disk_utilization: Percent of the disk.
             memory_utilization: Percent of the host's memory.
             gpu_memory_utilization: Percent of the memory of one GPU; multiplied by the number of
@@ -126,6 +131,10 @@ class EndpointOperations(EndpointBase):
         """
         from lmi_constructs.monitoring.alarms import EndpointAlarms, seconds
 
+        resolved = self.endpoint_config.variant(variant_name)
+        is_async, instance = self.endpoint_config.is_async, resolved.instance
+        if concurrent_requests == "engine":
+            concurrent_requests = None if is_async else engine_concurrency(resolved.verdict)
         shares = {
             "error_rate": error_rate,
             "client_error_rate": client_error_rate,
@@ -137,13 +146,12 @@ class EndpointOperations(EndpointBase):
         latencies = {
             "p99_latency": p99_latency,
             "p99_first_chunk_latency": p99_first_chunk_latency,
+            "p99_overhead_latency": p99_overhead_latency,
         }
         report(
             self,
             check_keywords({"topic": topic, "paging_topic": paging_topic, **shares, **latencies}),
         )
-        resolved = self.endpoint_config.variant(variant_name)
-        instance = resolved.instance
         id = self._id_of("Alarms", resolved)
         with placed(self, id, fix="call add_alarms once for each variant, with all thresholds"):
             return EndpointAlarms(
@@ -152,7 +160,7 @@ class EndpointOperations(EndpointBase):
                 endpoint_name=self._name_of_metrics or self.endpoint_name,
                 variant_name=resolved.variant.variant_name,
                 accelerator_count=instance.accelerator_count if instance else None,
-                is_async=self.endpoint_config.is_async,
+                is_async=is_async,
                 topic=topic,
                 paging_topic=paging_topic,
                 thresholds={

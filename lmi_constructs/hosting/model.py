@@ -15,6 +15,12 @@ from lmi_constructs.container.spelling import limit_findings
 from lmi_constructs.facts.models import models
 from lmi_constructs.findings import Finding
 from lmi_constructs.hosting._keywords import check_keywords
+from lmi_constructs.hosting._network import (
+    check_isolation,
+    check_network,
+    check_way_out,
+    selected_subnets,
+)
 from lmi_constructs.hosting._number_tokens import with_text_tokens
 from lmi_constructs.hosting._permissions import (
     endpoint_permissions,
@@ -101,8 +107,10 @@ class LmiModel(Construct):
                 permissions, and they are in place before the model is created.
             network_isolation: Whether the container is cut off from the network. Default: yes if
                 SageMaker mounts the data, no if the container must download something itself.
-            vpc: VPC of the container's network interfaces. Default: none of yours.
-            vpc_subnets: Subnets within the VPC. Default: its private ones.
+            vpc: VPC of the container's network interfaces. Model data in S3 comes through it too,
+                also for an isolated container. Default: none of yours.
+            vpc_subnets: Subnets within the VPC. Default: its private ones. They need a way to S3, and
+                to the hub for a model that is downloaded (LMI099, LMI090).
             security_groups: Security groups. Default: a new one.
             image_config: Where an image comes from that is in no ECR registry of AWS.
 
@@ -145,8 +153,9 @@ class LmiModel(Construct):
             *image.findings,
             *clashes,
             *_check_gate(self.environment),
-            *_check_isolation(self.network_isolation, data),
-            *_check_network(vpc, vpc_subnets, security_groups),
+            *check_isolation(self.network_isolation, data),
+            *check_network(vpc, vpc_subnets, security_groups),
+            *check_way_out(vpc, vpc_subnets, self.environment, data),
             *(rendered.check(image.container) if rendered and image.container else ()),
             *(judged.findings if judged else limit_findings(self.environment)),
         )
@@ -212,15 +221,7 @@ class LmiModel(Construct):
 
         groups = list(security_groups or [ec2.SecurityGroup(self, "SecurityGroup", vpc=vpc)])
         self.connections = ec2.Connections(security_groups=groups)
-        selection = vpc_subnets or ec2.SubnetSelection()
-        subnets = vpc.select_subnets(
-            availability_zones=selection.availability_zones,
-            one_per_az=selection.one_per_az,
-            subnet_filters=selection.subnet_filters,
-            subnet_group_name=selection.subnet_group_name,
-            subnets=selection.subnets,
-            subnet_type=selection.subnet_type,
-        )
+        subnets = selected_subnets(vpc, vpc_subnets)
         return sagemaker.CfnModel.VpcConfigProperty(
             security_group_ids=[group.security_group_id for group in groups],
             subnets=subnets.subnet_ids,
@@ -280,35 +281,5 @@ def _check_gate(environment: Mapping[str, str]) -> list[Finding]:
             f" prefix) with your copy, or ModelData.hub({known.hub_id!r}, token=secret)",
             where="model_data",
             source=f"https://huggingface.co/{known.hub_id}",
-        )
-    ]
-
-
-def _check_isolation(isolated: bool, data: BoundModelData) -> list[Finding]:
-    if not (isolated and data.needs_network):
-        return []
-    return [
-        Finding(
-            rule="LMI090",
-            message="network_isolation=True, but the container must download the model itself",
-            why="an isolated container reaches neither the hub nor S3 and would stop at start",
-            fix="copy the model to S3 and use ModelData.s3_prefix(...), or leave network_isolation"
-            " out",
-            where="network_isolation",
-            source="botocore 1.44.8 sagemaker 2017-07-24 CreateModelInput.EnableNetworkIsolation",
-        )
-    ]
-
-
-def _check_network(vpc: object, subnets: object, groups: object) -> list[Finding]:
-    if vpc is not None or (subnets is None and groups is None):
-        return []
-    return [
-        Finding(
-            rule="LMI096",
-            message="vpc_subnets or security_groups are given without a vpc",
-            why="they would have no effect",
-            fix="give vpc= too",
-            where="vpc",
         )
     ]

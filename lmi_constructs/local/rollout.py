@@ -108,6 +108,10 @@ class LocalResourceMap(ResourceMap):
             self._take_down(logical_id, resource, template)
         self._left_over = []
 
+    def has_made(self, physical_id: str) -> bool:
+        """Tell whether a resource of this physical id is there."""
+        return any(_physical_id(one) == physical_id for one in self._parsed_resources.values())
+
     def delete(self) -> None:
         """Delete all resources, the last made first.
 

@@ -7,6 +7,7 @@ import uuid
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
+from moto.cloudwatch.models import cloudwatch_backends
 from moto.core.eventstream import EventStreamEncoder
 from moto.core.responses import BaseResponse
 from moto.s3.models import s3_backends
@@ -14,6 +15,7 @@ from moto.sagemaker.models import sagemaker_backends
 from moto.sagemakerruntime import urls as moto_urls
 from moto.sagemakerruntime.models import SageMakerRuntimeBackend
 
+from lmi_constructs.local.alarms import LocalCloudWatchBackend
 from lmi_constructs.local.engines import Invocation, Reply
 from lmi_constructs.local.records import COMPONENT, ENDPOINT, ENDPOINT_CONFIG, MODEL, Record
 
@@ -164,10 +166,23 @@ class RuntimeResponse(BaseResponse):
         if base is not None:
             files = specification.get("Container", {}).get("ArtifactUrl")
             return self._component(endpoint, base)._replace(adapter=name, adapter_files=files)
+        if component.state["RuntimeConfig"]["CurrentCopyCount"] == 0:
+            raise self._asleep(name)
         variant = given.get("VariantName", "")
         if "ModelName" in specification:
             return _Target(variant, self._model(specification["ModelName"]))
         return _Target(variant, specification["Container"])
+
+    def _asleep(self, name: str) -> _RuntimeError:
+        """Return what a request to a component without copies gets, and count it as the service does."""
+        cloudwatch = cloudwatch_backends[self.current_account][self.region]
+        if isinstance(cloudwatch, LocalCloudWatchBackend):
+            cloudwatch.hear_of("NoCapacityInvocationFailures", {"InferenceComponentName": name})
+        return _invalid(
+            "Inference Component has no capacity to process this request. ApplicationAutoScaling may "
+            "be in-progress (if configured) or try to increase the capacity by invoking "
+            "UpdateInferenceComponentRuntimeConfig API."
+        )
 
     def _model(self, name: str) -> dict[str, Any]:
         model = self._sagemaker.find(MODEL, name)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+import uuid
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -28,7 +30,12 @@ COPIES = "sagemaker:inference-component:DesiredCopyCount"
 
 
 class LocalScalingBackend(ApplicationAutoscalingBackend):
-    """Registers only what exists, and policies only on what is registered."""
+    """Registers only what exists, and policies only on what is registered; step policies act."""
+
+    def __init__(self, region_name: str, account_id: str) -> None:
+        super().__init__(region_name, account_id)
+        self.activities: list[dict[str, Any]] = []
+        """What policies have changed, newest first."""
 
     @property
     def _url_module(self) -> SimpleNamespace:
@@ -119,10 +126,56 @@ class LocalScalingBackend(ApplicationAutoscalingBackend):
             policy_type,
         )
 
-    def _require_target(self, resource_id: str, dimension: str) -> None:
-        sagemaker = cast(
-            "LocalSageMakerBackend", sagemaker_backends[self.account_id][self.region_name]
+    def run_policy(self, policy_arn: str, alarm_name: str) -> None:
+        """Do what a step policy of SageMaker says for the first of its steps.
+
+        Anything else that an alarm may set off is left alone: target tracking has no metrics here.
+        """
+        policy = next(
+            (item for item in self.policies.values() if item.policy_arn == policy_arn), None
         )
+        steps = policy.step_scaling_policy_configuration if policy is not None else None
+        if policy is None or not steps or policy.service_namespace != "sagemaker":
+            return
+        target = self.targets[policy.scalable_dimension][policy.resource_id]
+        change = steps["StepAdjustments"][0]["ScalingAdjustment"]
+        before = self._capacity(policy.scalable_dimension, policy.resource_id)
+        wanted = change if steps["AdjustmentType"] == "ExactCapacity" else before + change
+        after = min(max(wanted, target.min_capacity), target.max_capacity)
+        if after != before:
+            self._set_capacity(policy.scalable_dimension, policy.resource_id, after)
+            self.activities.insert(0, _activity(policy, alarm_name, after))
+
+    def _capacity(self, dimension: str, resource_id: str) -> int:
+        name, variant_name = _names(resource_id)
+        if dimension == COPIES:
+            copies: int = self._sagemaker.get(COMPONENT, name).state["RuntimeConfig"][
+                "DesiredCopyCount"
+            ]
+            return copies
+        variants = self._sagemaker.get(ENDPOINT, name).state["ProductionVariants"]
+        count: int = next(
+            item["DesiredInstanceCount"] for item in variants if item["VariantName"] == variant_name
+        )
+        return count
+
+    def _set_capacity(self, dimension: str, resource_id: str, capacity: int) -> None:
+        name, variant_name = _names(resource_id)
+        if dimension == COPIES:
+            runtime = {"CopyCount": capacity}
+            self._sagemaker.update_component(
+                {"InferenceComponentName": name, "RuntimeConfig": runtime}
+            )
+        else:
+            wanted = {"VariantName": variant_name, "DesiredInstanceCount": capacity}
+            self._sagemaker.scale_endpoint(name, [wanted])
+
+    @property
+    def _sagemaker(self) -> LocalSageMakerBackend:
+        return cast("LocalSageMakerBackend", sagemaker_backends[self.account_id][self.region_name])
+
+    def _require_target(self, resource_id: str, dimension: str) -> None:
+        sagemaker = self._sagemaker
         kind, _, rest = resource_id.partition("/")
         name, _, variant_part = rest.partition("/")
         if dimension == COPIES and kind == "inference-component":
@@ -151,3 +204,35 @@ class LocalScalingResponse(ApplicationAutoScalingResponse):
         )
         if message:
             raise AWSValidationException(message)
+
+    def describe_scaling_activities(self) -> str:
+        """Answer DescribeScalingActivities, which moto lacks."""
+        asked = ("ServiceNamespace", "ResourceId", "ScalableDimension")
+        wanted = {name: value for name in asked if (value := self._get_param(name)) is not None}
+        backend = cast("LocalScalingBackend", self.applicationautoscaling_backend)
+        found = [item for item in backend.activities if wanted.items() <= item.items()]
+        return json.dumps({"ScalingActivities": found})
+
+
+def _names(resource_id: str) -> tuple[str, str]:
+    """Return the names of component, or of endpoint and variant, in a resource id."""
+    _, name, *variant = resource_id.split("/")
+    return name, variant[-1] if variant else ""
+
+
+def _activity(
+    policy: FakeApplicationAutoscalingPolicy, alarm_name: str, capacity: int
+) -> dict[str, Any]:
+    what = "copy count" if policy.scalable_dimension == COPIES else "instance count"
+    return {
+        "ActivityId": str(uuid.uuid4()),
+        "ServiceNamespace": policy.service_namespace,
+        "ResourceId": policy.resource_id,
+        "ScalableDimension": policy.scalable_dimension,
+        "Description": f"Setting desired {what} to {capacity}.",
+        "Cause": f"monitor alarm {alarm_name} in state ALARM triggered policy {policy.policy_name}",
+        "StartTime": time.time(),
+        "EndTime": time.time(),
+        "StatusCode": "Successful",
+        "StatusMessage": f"Successfully set desired {what} to {capacity}.",
+    }

@@ -122,13 +122,21 @@ class LocalStack(Stack):
     def delete(self) -> None:
         """Delete every resource that is not to be retained, last created first."""
         self._set_status("DELETE_IN_PROGRESS", "User Initiated")
+        exports = [export.name for export in self.exports]
         try:
             self._local_map.delete()
         except DeletionFailed as failure:
+            self._drop_outputs()
             self._set_status("DELETE_FAILED", str(failure))
         else:
-            self._withdraw_exports()
+            self._drop_outputs()
+            for name in exports:
+                self._backend.exports.pop(name, None)
             self._set_status("DELETE_COMPLETE")
+
+    def has_made(self, physical_id: str) -> bool:
+        """Tell whether a resource of this physical id is one of the stack's own."""
+        return self._local_map.has_made(physical_id)
 
     @property
     def _local_map(self) -> LocalResourceMap:
@@ -138,6 +146,11 @@ class LocalStack(Stack):
     @property
     def _backend(self) -> CloudFormationBackend:
         return cloudformation_backends[self.account_id][self.region_name]
+
+    def _drop_outputs(self) -> None:
+        """Forget the outputs, whose resources can no longer be asked."""
+        self._outputs = {}
+        self.output_map = self._create_output_map()
 
     def _withdraw_exports(self) -> None:
         for export in self.exports:
@@ -216,8 +229,28 @@ class ChangeSetNotFoundException(CloudFormationError):  # noqa: N818 (the API's 
     code = "ChangeSetNotFound"
 
 
+class StackNotFoundException(CloudFormationError):  # noqa: N818 (as above)
+    """There is no such stack; CloudFormation has no code of its own for that."""
+
+    code = "ValidationError"
+
+
 class LocalCloudFormationResponse(CloudFormationResponse):
-    """Finds a change set by its stack too: the CDK CLI uses one name for all stacks."""
+    """Finds a change set by its stack too, and a stack by what it has made.
+
+    The CDK CLI uses one name for all change sets.
+    """
+
+    def describe_stack_resources(self) -> ActionResult:
+        """Answer DescribeStackResources, which also takes the physical id of a resource."""
+        physical_id = self._get_param("PhysicalResourceId")
+        if physical_id and not self._get_param("StackName"):
+            for stack in self.cloudformation_backend.stacks.values():
+                if isinstance(stack, LocalStack) and stack.has_made(physical_id):
+                    self.params["StackName"] = stack.name
+                    return super().describe_stack_resources()
+            raise StackNotFoundException(f"Stack for {physical_id} does not exist")
+        return super().describe_stack_resources()
 
     def describe_change_set(self) -> ActionResult:
         """Answer DescribeChangeSet.

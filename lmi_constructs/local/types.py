@@ -10,6 +10,7 @@ from typing import Any
 
 from moto.sagemaker.models import sagemaker_backends
 
+from lmi_constructs.local.network_types import NETWORK_TYPES
 from lmi_constructs.local.records import ENDPOINT
 from lmi_constructs.local.resources import ApiResource, Properties, ResourceFailure, text_of
 
@@ -347,4 +348,5 @@ TYPES: tuple[type[ApiResource], ...] = (
     BucketPolicy,
     TopicPolicy,
     Subscription,
+    *NETWORK_TYPES,
 )

@@ -95,6 +95,18 @@ ALARM_KINDS = (
         " prompts have become longer.",
     ),
     AlarmKind(
+        "p99_overhead_latency",
+        "P99OverheadLatency",
+        "OverheadLatency",
+        "p99",
+        3,
+        _MICROSECONDS,
+        None,
+        "SageMaker itself adds more than {threshold:g} s to one request in 100, outside the container."
+        " Look at the size of requests and answers, and at ConcurrentRequestsPerModel; if neither"
+        " has grown, the cause is not in this endpoint.",
+    ),
+    AlarmKind(
         "concurrent_requests",
         "ConcurrentRequests",
         "ConcurrentRequestsPerModel",
@@ -102,8 +114,9 @@ ALARM_KINDS = (
         3,
         1,
         None,
-        "At least {threshold:g} requests are open at once. Above the engine's concurrency they"
-        " queue: add instances or raise max_rolling_batch_size if the memory plan allows it.",
+        "At least {threshold:g} requests are open at once in one container. Above the engine's"
+        " concurrency they queue: add instances, or raise max_rolling_batch_size if the memory plan"
+        " allows it.",
     ),
     AlarmKind(
         "disk_utilization",
@@ -151,6 +164,7 @@ class EndpointAlarms(Construct):
         client_error_rate: Share of requests that the container refuses.
         p99_latency: Time of a whole answer.
         p99_first_chunk_latency: Time to the first part of a streamed answer.
+        p99_overhead_latency: Time that SageMaker adds to a request.
         concurrent_requests: Requests worked on or waiting.
         disk_utilization: Disk space.
         memory_utilization: Host memory.
@@ -162,6 +176,7 @@ class EndpointAlarms(Construct):
     client_error_rate: cloudwatch.Alarm | None
     p99_latency: cloudwatch.Alarm | None
     p99_first_chunk_latency: cloudwatch.Alarm | None
+    p99_overhead_latency: cloudwatch.Alarm | None
     concurrent_requests: cloudwatch.Alarm | None
     disk_utilization: cloudwatch.Alarm | None
     memory_utilization: cloudwatch.Alarm | None

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from lmi_constructs.findings import Finding, Severity
-from lmi_constructs.presets.layout import CONFIG, PROPERTIES, check_layout
+from lmi_constructs.presets.layout import ADAPTERS, CONFIG, PROPERTIES, check_layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -15,6 +15,9 @@ INDEX: Final = "model.safetensors.index.json"
 ADAPTER_CONFIG: Final = "adapter_config.json"
 LARGEST_JSON_BYTES: Final = 64 * 1024 * 1024
 """A larger config or header is none: the header of safetensors may have 100 MB, and has kilobytes."""
+
+_FIRST_READ_BYTES: Final = 128 * 1024
+"""Holds most headers, so that one request a file is enough."""
 
 _INDEX_ENDS: Final = ".index.json"
 _TOKENIZERS: Final = (
@@ -108,6 +111,13 @@ def read_json(files: ModelFiles, name: str) -> tuple[dict[str, Any], Finding | N
     return content, None
 
 
+def adapter_names(sizes: Mapping[str, int]) -> list[str]:
+    """Return the names of the adapters that lie beside the model."""
+    start = f"{ADAPTERS}/"
+    inner = (name.removeprefix(start) for name in sizes if name.startswith(start))
+    return sorted({name.split("/", 1)[0] for name in inner if "/" in name})
+
+
 def is_index(name: str) -> bool:
     """Tell whether a file says which weights are in which shard."""
     return "/" not in name and name.endswith(_INDEX_ENDS)
@@ -171,7 +181,7 @@ def _missing(
         names = ", ".join(lacking[:3]) + (", ..." if len(lacking) > 3 else "")
         yield _wrong(
             f"{len(lacking)} of {len(shards)} shards that {index} names are missing: {names}",
-            "copy the missing files; lmi stage copies only those"
+            "bring the missing files; lmi stage uploads only what is missing"
             if used
             else f"delete {index}, whose weights are not there",
             severity="error" if used else "warning",
@@ -214,19 +224,13 @@ def cut_short(files: ModelFiles, name: str) -> Finding | None:
     size = files.sizes[name]
     if size == 0:
         return None
-    broken = _wrong(f"{name} has no header of safetensors", "copy it again", source=_FORMAT)
-    length = int.from_bytes(files.read(name, 0, 8), "little") if size > 8 else 0
-    if not 0 < length <= LARGEST_JSON_BYTES or length + 8 > size:
-        return broken
+    header, length = read_header(files, name)
     try:
-        header = json.loads(files.read(name, 8, length))
-        ends = [
-            int(tensor["data_offsets"][1])
-            for key, tensor in header.items()
-            if key != "__metadata__"
-        ]
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
-        return broken
+        ends = [int(tensor["data_offsets"][1]) for tensor in header.values()]
+    except (ValueError, TypeError, KeyError, IndexError):
+        length = 0
+    if not length:
+        return _wrong(f"{name} has no header of safetensors", "copy it again", source=_FORMAT)
     expected = 8 + length + max(ends, default=0)
     if size == expected:
         return None
@@ -235,6 +239,29 @@ def cut_short(files: ModelFiles, name: str) -> Finding | None:
         "copy it again: an upload or a download broke off",
         source=_FORMAT,
     )
+
+
+def read_header(files: ModelFiles, name: str) -> tuple[dict[str, Any], int]:
+    """Return what a safetensors file says of its tensors, and how long that is in bytes.
+
+    Nothing and 0 if it has no header.
+
+    Raises:
+        LmiRuntimeError: If the place they lie in does not give it.
+    """
+    size = files.sizes[name]
+    start = files.read(name, 0, _FIRST_READ_BYTES)
+    length = int.from_bytes(start[:8], "little") if size > 8 else 0
+    if not 0 < length <= LARGEST_JSON_BYTES or length + 8 > size:
+        return {}, 0
+    rest = files.read(name, len(start), 8 + length - len(start)) if len(start) < 8 + length else b""
+    try:
+        header = json.loads((start + rest)[8 : 8 + length])
+    except (ValueError, RecursionError):
+        return {}, 0
+    if not isinstance(header, dict):
+        return {}, 0
+    return {key: value for key, value in header.items() if key != "__metadata__"}, length
 
 
 def _wrong(

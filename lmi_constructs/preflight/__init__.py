@@ -6,6 +6,6 @@ or cannot be reached, is unknown; that never fails.
 
 from lmi_constructs.preflight.account import Account
 from lmi_constructs.preflight.inspect import preflight
-from lmi_constructs.preflight.outcome import Outcome, Status
+from lmi_constructs.preflight.outcome import CHECKS, Outcome, Status
 
-__all__ = ["Account", "Outcome", "Status", "preflight"]
+__all__ = ["CHECKS", "Account", "Outcome", "Status", "preflight"]

@@ -1,86 +1,93 @@
-"""Asking an AWS account, where no answer is an answer too."""
+"""The account that is asked, each question once."""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from lmi_constructs.operations.aws import AwsError, NoAnswerError, asking
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Hashable
 
-_DENIED: Final = frozenset(
-    {
-        "AccessDenied",
-        "AccessDeniedException",
-        "AllAccessDisabled",
-        "ExpiredToken",
-        "ExpiredTokenException",
-        "InvalidAccessKeyId",
-        "InvalidClientTokenId",
-        "InvalidSignatureException",
-        "NotImplemented",
-        "OptInRequired",
-        "SignatureDoesNotMatch",
-        "UnauthorizedOperation",
-        "UnrecognizedClientException",
-        "403",
-    }
-)
-"""Codes that say nothing of the thing that was asked for."""
+Answer = TypeVar("Answer")
 
 
-class NotTold(Exception):  # noqa: N818 (no fault)
-    """The account does not tell; the text says why."""
-
-
-class Missing(Exception):  # noqa: N818 (what was asked for, not a fault of asking)
-    """There is no such thing; the text is the service's own."""
-
-
-@dataclass(frozen=True, slots=True)
 class Account:
     """The account that the caller's credentials belong to.
 
-    Attributes:
+    Args:
         region: Region for what does not say it itself. Default: that of the AWS configuration.
     """
 
-    region: str | None = None
+    def __init__(self, region: str | None = None) -> None:
+        """Ask nothing yet."""
+        self.region = region
+        self._answers: dict[Hashable, Any] = {}
+
+    @cached_property
+    def own_region(self) -> str | None:
+        """Region for what does not say it itself; `None` if there is none."""
+        if self.region is not None:
+            return self.region
+        import boto3
+        from botocore.exceptions import BotoCoreError
+
+        try:
+            return boto3.Session().region_name
+        except BotoCoreError:
+            return None  # asking says what is wrong with the configuration
 
     def client(self, service: str, region: str | None = None) -> Any:
-        """Return a client.
+        """Return boto3's client of a service.
 
         Raises:
-            NotTold: If there is no region.
+            NoAnswerError: If there is no region, or the AWS configuration cannot be read.
         """
+        return self.once(("client", service, region), lambda: self._client(service, region))
+
+    def id(self, region: str | None = None) -> str:
+        """Return the id of the account.
+
+        Raises:
+            AwsError: If it cannot be told.
+        """
+
+        def ask() -> str:
+            with asking("the credentials", "sts:GetCallerIdentity"):
+                return str(self.client("sts", region).get_caller_identity()["Account"])
+
+        return self.once(("id", region), ask)
+
+    def once(self, key: Hashable, ask: Callable[[], Answer]) -> Answer:
+        """Return the answer to a question, which is asked only the first time.
+
+        Raises:
+            AwsError: If AWS did not answer, then or now.
+        """
+        if key not in self._answers:
+            try:
+                self._answers[key] = ask()
+            except AwsError as error:
+                self._answers[key] = error
+        found: Answer | AwsError = self._answers[key]
+        if isinstance(found, AwsError):
+            raise found
+        return found
+
+    def _client(self, service: str, region: str | None) -> Any:
         import boto3
         from botocore.config import Config
+        from botocore.exceptions import BotoCoreError
 
         quick = Config(connect_timeout=5, read_timeout=20, retries={"total_max_attempts": 3})
-        with answers():
-            session: Any = boto3.Session(region_name=region or self.region)
-            return session.client(service, config=quick)
-
-
-@contextmanager
-def answers() -> Iterator[None]:
-    """Turn errors of boto3 into what they mean for a question.
-
-    Raises:
-        NotTold: If the caller may not ask, or nobody answers.
-        Missing: If what was asked for is not there.
-    """
-    from botocore.exceptions import BotoCoreError, ClientError
-
-    try:
-        yield
-    except ClientError as error:
-        code = str(error.response["Error"].get("Code", ""))
-        text = str(error.response["Error"].get("Message", "") or code)
-        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-        if code in _DENIED or status >= 500 or "Throttl" in code:
-            raise NotTold(f"{code}: {text}") from error
-        raise Missing(text) from error
-    except BotoCoreError as error:
-        raise NotTold(str(error)) from error
+        with asking(service, ""):
+            session: Any = self.once(
+                ("session", region), lambda: boto3.Session(region_name=region or self.region)
+            )
+            try:
+                return session.client(service, config=quick)
+            except BotoCoreError:
+                raise  # some are ValueErrors as well
+            except ValueError as error:  # an address that is none
+                raise NoAnswerError(str(error), "correct AWS_ENDPOINT_URL, or unset it") from error

@@ -134,10 +134,7 @@ def benchmark(
     Raises:
         BenchmarkError: If sm-bench is not installed, or cannot be run.
     """
-    if importlib.util.find_spec(_TOOL) is None:
-        raise BenchmarkError(
-            "sm-bench is not installed", "pip install 'lmi-constructs[bench]', or sm-endpoint-bmt"
-        )
+    require_tool()
     for concurrency in concurrencies:
         requests = requests_per_level or max(_FEWEST_REQUESTS, _REQUESTS_A_SLOT * concurrency)
         options = {
@@ -154,6 +151,18 @@ def benchmark(
             **({"region": region} if region else {}),
         }
         yield _level(concurrency, _measured(options))
+
+
+def require_tool() -> None:
+    """Refuse to go on without sm-bench.
+
+    Raises:
+        BenchmarkError: If it is not installed.
+    """
+    if importlib.util.find_spec(_TOOL) is None:
+        raise BenchmarkError(
+            "sm-bench is not installed", "pip install 'lmi-constructs[bench]', or sm-endpoint-bmt"
+        )
 
 
 def capacity(
@@ -218,9 +227,13 @@ def _measured(options: Mapping[str, object]) -> dict[str, Any]:
         result = Path(folder) / "result.json"
         if not result.is_file():
             said = (done.stderr.strip() or done.stdout.strip()).splitlines()
+            last = said[-1] if said else "it said nothing"
+            broken = last.startswith(("ModuleNotFoundError", "ImportError"))
             raise BenchmarkError(
-                f"sm-bench could not measure: {said[-1] if said else 'it said nothing'}",
-                "try one request first: lmi invoke",
+                f"sm-bench could not measure: {last}",
+                "install it again: pip install 'lmi-constructs[bench]'"
+                if broken
+                else "try one request first: lmi invoke",
             )
         measured: dict[str, Any] = json.loads(result.read_text("utf-8"))
     return measured

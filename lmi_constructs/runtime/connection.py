@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from lmi_constructs.runtime.error_translation import translated
+from lmi_constructs.runtime.errors import CallerError
 
 # Longer than the service's own limits, so that its answer arrives instead of a guess: 60 s for an
 # answer that is not streamed, 120 s between pieces of a stream (the container's
@@ -21,9 +22,8 @@ def default_client(region: str | None = None) -> Any:
         region: Region to call; the default of the environment if left out.
 
     Raises:
-        CallerError: If there is no region.
+        CallerError: If there is no region, or AWS_ENDPOINT_URL is no address.
     """
-    import boto3
     from botocore.config import Config
 
     config = Config(
@@ -32,8 +32,7 @@ def default_client(region: str | None = None) -> Any:
         retries={"mode": "standard", "total_max_attempts": _ATTEMPTS},
         tcp_keepalive=True,
     )
-    with translated("sagemaker-runtime"):
-        return boto3.Session(region_name=region).client("sagemaker-runtime", config=config)
+    return _client("sagemaker-runtime", region, config=config)
 
 
 def service_client(service: str, region: str | None = None) -> Any:
@@ -44,10 +43,22 @@ def service_client(service: str, region: str | None = None) -> Any:
         region: Region to call; the default of the environment if left out.
 
     Raises:
-        CallerError: If there is no region.
+        CallerError: If there is no region, or AWS_ENDPOINT_URL is no address.
     """
+    return _client(service, region)
+
+
+def _client(service: str, region: str | None, **options: Any) -> Any:
     import boto3
+    from botocore.exceptions import BotoCoreError
 
     with translated(service):
         session: Any = boto3.Session(region_name=region)  # its client() has an overload a service
-        return session.client(service)
+        try:
+            return session.client(service, **options)
+        except BotoCoreError:
+            raise  # some are ValueErrors as well
+        except ValueError as error:  # an address that is none
+            raise CallerError(
+                f"{service}: {error}", "correct AWS_ENDPOINT_URL, or unset it"
+            ) from error

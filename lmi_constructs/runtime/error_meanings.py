@@ -45,6 +45,8 @@ class ServiceMeaning:
 
 
 # Sources of the messages: https://github.com/langchain-ai/langchain/issues/16150 (component name),
+# https://aws.amazon.com/blogs/machine-learning/unlock-cost-savings-with-the-new-scale-down-to-zero-feature-in-amazon-sagemaker-inference/
+# (no capacity),
 # the error shapes of botocore 1.44.8 sagemaker-runtime; the other messages are unverified wordings,
 # matched loosely.
 SERVICE: Final = (
@@ -66,6 +68,13 @@ SERVICE: Final = (
         r"could not find endpoint|endpoint.* not found|does not exist",
         EndpointNotFoundError,
         "check the name, the region and the account: aws sagemaker list-endpoints",
+    ),
+    ServiceMeaning(
+        "Validation",
+        r"inference component has no capacity",
+        NotReadyError,
+        "no copy of the model runs: if it scales to zero, this request wakes it up, so call again in "
+        "the minutes that it takes to start; if not, give it a copy",
     ),
     ServiceMeaning(
         "ModelNotReady|Validation",

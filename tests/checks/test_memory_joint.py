@@ -4,7 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from lmi_constructs.checks.deployment import Facts
 from lmi_constructs.checks.examples import Example
+from lmi_constructs.checks.resources import Model
 from lmi_constructs.checks.rules import memory
 from lmi_constructs.findings import Finding
 from tests.checks.support import findings
@@ -58,3 +60,39 @@ def test_knows_a_model_by_its_hub_id(asked):
 def test_abstains_from_a_model_that_is_not_known(asked):
     assert findings(Example()) == ()
     assert asked == []
+
+
+def resource(template: str, logical_id: str, path: str | None) -> Model:
+    return Model(template=template, logical_id=logical_id, construct_path=path)
+
+
+@pytest.mark.parametrize(
+    ("keys", "found"),
+    [
+        (["Model"], "Model"),
+        (["Model", "Prod/Llm"], "Prod/Llm"),
+        (["Prod", "Prod/Llm/Chat"], "Prod/Llm/Chat"),
+        (["Prod/Llm/Chat/Model"], "Prod/Llm/Chat/Model"),
+        (["Prod/Llm/Chat/Model/Resource"], "Prod/Llm/Chat/Model/Resource"),
+        (["Prod/Llm/Chat/Model/Resource", "ProdLlm/Model"], "ProdLlm/Model"),
+        (["Dev/Llm/Chat", "Dev", "Prod/Llm/Cha", "rod"], None),
+        ([], None),
+    ],
+)
+def test_what_is_known_of_a_model_goes_by_its_most_precise_key(
+    keys: list[str], found: str | None
+) -> None:
+    """Stages have the same logical ids."""
+    facts = Facts(
+        model_configs={key: {"key": key} for key in keys},
+        serving_properties={key: key for key in keys},
+    )
+    model = resource("ProdLlm", "Model", "Prod/Llm/Chat/Model/Resource")
+    assert facts.config_of(model) == (None if found is None else {"key": found})
+    assert facts.properties_of(model) == found
+
+
+def test_a_model_without_a_construct_path_goes_by_its_logical_id() -> None:
+    facts = Facts(serving_properties={"Model": "a", "Other/Model": "b"})
+    assert facts.properties_of(resource("T", "Model", None)) == "a"
+    assert facts.properties_of(resource("Other", "Model", None)) == "b"

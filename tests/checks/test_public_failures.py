@@ -3,6 +3,7 @@
 import pytest
 
 from lmi_constructs.checks.examples import REMOVED, Example
+from lmi_constructs.checks.rules.network import S3OutOfReach
 from tests.checks.support import findings
 
 CONTAINER = "Model/Properties/PrimaryContainer"
@@ -227,6 +228,16 @@ REPORTS = {
         "LMI090",
         Example(
             {f"{ENVIRONMENT}/HF_MODEL_ID": "Qwen/Qwen3-8B", f"{CONTAINER}/ModelDataSource": REMOVED}
+        ),
+    ),
+    "aws-solutions-library-samples/guidance-for-text-generation-using-embeddings-from-enterprise-"
+    "data-on-aws/issues/3": (
+        "LMI099",
+        Example(
+            {
+                **S3OutOfReach.failing.change,
+                f"{SOURCE}/S3Uri": "s3://jumpstart-cache-prod-us-east-1/huggingface-text2text/",
+            }
         ),
     ),
     "aws-samples/generative-ai-sagemaker-cdk-demo/issues/2": (

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from lmi_constructs.checks import check_sources, check_template
 from lmi_constructs.checks.examples import Example, good_templates
 from lmi_constructs.checks.formats import as_json, as_junit, as_sarif
+from lmi_constructs.checks.rules.network import S3OutOfReach
 from lmi_constructs.checks.template import TemplateSource, UnreadableError, read_path
 
 REFERENCES = st.sampled_from(
@@ -46,7 +47,8 @@ JSON = st.recursive(
     ),
     max_leaves=12,
 )
-BASES = sorted(good_templates())
+GOOD = {**good_templates(), "network": S3OutOfReach.passing.template()}
+BASES = sorted(GOOD)
 QUICK = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 
 
@@ -75,7 +77,7 @@ def replaced(template, path, value):
     return result
 
 
-PLACES = {name: list(places(good_templates()[name])) for name in BASES}
+PLACES = {name: list(places(GOOD[name])) for name in BASES}
 
 
 @given(data=st.data())
@@ -83,7 +85,7 @@ PLACES = {name: list(places(good_templates()[name])) for name in BASES}
 def test_answers_when_any_node_is_replaced_by_any_json(data):
     base = data.draw(st.sampled_from(BASES))
     path = data.draw(st.sampled_from(PLACES[base]))
-    template = replaced(good_templates()[base], path, data.draw(JSON))
+    template = replaced(GOOD[base], path, data.draw(JSON))
     if isinstance(template, dict):
         found = check_template(template, region="us-east-1")
         source = TemplateSource("t", template)
@@ -102,7 +104,7 @@ def test_answers_to_any_document(template, resources):
 @pytest.mark.parametrize("base", BASES)
 def test_abstains_when_a_property_becomes_unknown(base):
     """A parameter without default in any single place makes no new error."""
-    template = good_templates()[base]
+    template = GOOD[base]
     wrong = {}
     for path in PLACES[base]:
         if "Properties" in path and path[-1] != "Properties":
@@ -148,7 +150,7 @@ def test_answers_to_cycles():
 def test_answers_to_odd_values_everywhere(base, odd):
     for path in PLACES[base]:
         if path:
-            template = replaced(good_templates()[base], path, odd)
+            template = replaced(GOOD[base], path, odd)
             assert as_sarif(check_template(template), []).encode()
 
 

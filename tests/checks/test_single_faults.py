@@ -32,6 +32,8 @@ FAULTS = {
         "LMI005",
         Example({f"{ENVIRONMENT}/PART_{index}": "x" for index in range(120)}),
     ),
+    "an empty host image": ("LMI035", Example({f"{VARIANT}/InferenceAmiVersion": ""})),
+    "an empty instance type": ("LMI040", Example({f"{VARIANT}/InstanceType": ""})),
     "a dotted environment name": ("LMI005", Example({f"{ENVIRONMENT}/option.dtype": "bf16"})),
     "a prefix without slash": ("LMI020", Example({f"{SOURCE}/S3Uri": "s3://example-models/llama"})),
     "a compressed prefix": ("LMI022", Example({f"{SOURCE}/CompressionType": "Gzip"})),

@@ -45,7 +45,12 @@ def test_makes_scaling_and_two_alarms_with_few_calls_over_the_bridge(
     bridge_calls.clear()
     endpoint = plain_endpoint(stack)
     endpoint.auto_scale_instance_count(max_capacity=4).scale_on_concurrency("Concurrency")
-    endpoint.add_alarms(p99_latency=latency, disk_utilization=None, memory_utilization=None)
+    endpoint.add_alarms(
+        p99_latency=latency,
+        concurrent_requests=None,
+        disk_utilization=None,
+        memory_utilization=None,
+    )
     assert 0 < len(bridge_calls) <= 30
 
 
@@ -64,7 +69,7 @@ def test_makes_eight_resources_with_scaling_and_two_alarms(
 ) -> None:
     endpoint = plain_endpoint(stack)
     endpoint.auto_scale_instance_count(max_capacity=4).scale_on_concurrency("Concurrency")
-    endpoint.add_alarms(disk_utilization=None)
+    endpoint.add_alarms(concurrent_requests=None, disk_utilization=None)
     assert sorted(item["Type"] for item in template(stack)["Resources"].values()) == [
         "AWS::ApplicationAutoScaling::ScalableTarget",
         "AWS::ApplicationAutoScaling::ScalingPolicy",

@@ -55,6 +55,7 @@ def test_keeps_its_construct_ids(endpoint: LmiEndpoint, stack: cdk.Stack) -> Non
         if cdk.CfnResource.is_cfn_resource(child)
     ]
     assert sorted(paths) == [
+        "Stack/Chat/Alarms/ConcurrentRequests/Resource",
         "Stack/Chat/Alarms/DiskUtilization/Resource",
         "Stack/Chat/Alarms/ErrorRate/Resource",
         "Stack/Chat/Alarms/MemoryUtilization/Resource",
@@ -151,7 +152,12 @@ def test_scales_and_watches_every_variant_by_itself(stack: cdk.Stack, resources:
     endpoint = LmiEndpoint(stack, "Chat", endpoint_config=config)
     for name in ("Blue", "Green"):
         endpoint.auto_scale_instance_count(max_capacity=2, variant_name=name)
-        endpoint.add_alarms(variant_name=name, disk_utilization=None, memory_utilization=None)
+        endpoint.add_alarms(
+            variant_name=name,
+            concurrent_requests=None,
+            disk_utilization=None,
+            memory_utilization=None,
+        )
     targets = resources(stack, "AWS::ApplicationAutoScaling::ScalableTarget")
     assert [target["ResourceId"]["Fn::Join"][1][-1] for target in targets] == [
         "/variant/Blue",

@@ -149,6 +149,7 @@ def test_one_acknowledgement_above_is_enough(
 
 def test_places_a_model_into_a_vpc(stack: cdk.Stack, resources: Any) -> None:
     vpc = ec2.Vpc(stack, "Vpc", max_azs=2, nat_gateways=0)
+    vpc.add_gateway_endpoint("S3", service=ec2.GatewayVpcEndpointAwsService.S3)
     model = LmiModel(
         stack,
         "Model",

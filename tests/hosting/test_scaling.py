@@ -9,6 +9,7 @@ import pytest
 from aws_cdk import aws_applicationautoscaling as autoscaling
 
 from lmi_constructs import AsyncInference, LmiEndpoint, LmiError, LmiSettings, ModelData
+from lmi_constructs.hosting.scaling._checks import check_tracked_metric
 
 if TYPE_CHECKING:
     from lmi_constructs.hosting import ScalableInstanceCount
@@ -175,6 +176,39 @@ def test_tracks_any_metric(endpoint: LmiEndpoint, stack: cdk.Stack, resources: A
             {"Name": "VariantName", "Value": "AllTraffic"},
         ],
     }
+
+
+@pytest.mark.parametrize("metric", ["GPUUtilization", "GPUMemoryUtilization"])
+def test_warns_of_a_metric_that_one_request_fills(
+    endpoint: LmiEndpoint, stack: cdk.Stack, reported: Any, metric: str
+) -> None:
+    scaling = endpoint.auto_scale_instance_count(max_capacity=2)
+    scaling.scale_to_track_metric("Busy", metric=endpoint.metric(metric), target=70)
+    (finding,) = check_tracked_metric(metric)
+    assert (finding.rule, finding.severity, finding.where) == ("LMI084", "warning", "metric")
+    assert "scale_on_concurrency" in finding.fix
+    found = [place for rule, place in reported(stack) if rule == "LMI084"]
+    assert len(found) == 1
+    assert found[0].startswith("Stack/Chat/Scaling")
+
+
+def test_lets_the_warning_about_a_busy_gpu_be_acknowledged(
+    endpoint: LmiEndpoint, stack: cdk.Stack, reported: Any
+) -> None:
+    scaling = endpoint.auto_scale_instance_count(max_capacity=2)
+    scaling.scale_to_track_metric("Busy", metric=endpoint.metric("GPUUtilization"), target=70)
+    cdk.Validations.of(endpoint).acknowledge(
+        cdk.Acknowledgment(id="lmi::LMI084", reason="measured with our traffic")
+    )
+    assert "LMI084" not in {rule for rule, _ in reported(stack)}
+
+
+def test_has_nothing_against_a_metric_that_follows_the_load(
+    endpoint: LmiEndpoint, stack: cdk.Stack, reported: Any
+) -> None:
+    scaling = endpoint.auto_scale_instance_count(max_capacity=2)
+    scaling.scale_to_track_metric("Time", metric=endpoint.metric("ModelLatency"), target=5_000_000)
+    assert "LMI084" not in {rule for rule, _ in reported(stack)}
 
 
 @pytest.mark.parametrize(("low", "high", "rule"), [(0, 2, "LMI083"), (3, 2, "LMI083")])

@@ -33,7 +33,22 @@ ADDED = {
     "AWS::SNS::TopicPolicy",
     "AWS::SNS::Subscription",
 }
-REPLACED = {"AWS::SageMaker::Model", "AWS::SageMaker::EndpointConfig", "AWS::SageMaker::Endpoint"}
+WITHOUT_DELETION = {
+    "AWS::EC2::EIP",
+    "AWS::EC2::InternetGateway",
+    "AWS::EC2::NatGateway",
+    "AWS::EC2::Route",
+    "AWS::EC2::RouteTable",
+    "AWS::EC2::SubnetRouteTableAssociation",
+    "AWS::EC2::VPCEndpoint",
+    "AWS::EC2::VPCGatewayAttachment",
+}
+REPLACED = {
+    "AWS::SageMaker::Model",
+    "AWS::SageMaker::EndpointConfig",
+    "AWS::SageMaker::Endpoint",
+    *WITHOUT_DELETION,
+}
 
 
 def moto_types() -> set[str]:
@@ -49,6 +64,14 @@ def test_every_type_here_is_missing_in_moto_or_replaced_on_purpose() -> None:
     assert ours == ADDED | REPLACED
     assert not ADDED & moto_types()
     assert moto_types() >= REPLACED
+
+
+def test_moto_cannot_delete_what_leads_out_of_a_subnet() -> None:
+    for kind in CloudFormationModel.__subclasses__():
+        if str(kind.cloudformation_type()) in WITHOUT_DELETION and kind.__module__[:5] == "moto.":
+            assert not hasattr(kind, "delete")
+            deletion = kind.delete_from_cloudformation_json
+            assert getattr(deletion, "__isabstractmethod__", False)
 
 
 @pytest.mark.parametrize(

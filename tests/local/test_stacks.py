@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from lmi_constructs.local.rollout import dependency_order
 
@@ -438,3 +439,13 @@ def test_tags_change_in_place(stack: Any, template: dict[str, Any]) -> None:
     assert stack.inventory() == before
     found = stack.aws.client("sagemaker").list_tags(ResourceArn=stack.outputs["ModelRef"])
     assert {tag["Key"]: tag["Value"] for tag in found["Tags"]} == {"team": "b", "stage": "dev"}
+
+
+def test_a_stack_is_found_by_what_it_has_made(stack: Any, template: dict[str, Any]) -> None:
+    stack.create(template)
+    rows = stack.cloudformation.describe_stack_resources(StackName="S")["StackResources"]
+    made = rows[0]["PhysicalResourceId"]
+    found = stack.cloudformation.describe_stack_resources(PhysicalResourceId=made)
+    assert found["StackResources"][0]["StackName"] == "S"
+    with pytest.raises(ClientError, match="Stack for nothing does not exist"):
+        stack.cloudformation.describe_stack_resources(PhysicalResourceId="nothing")

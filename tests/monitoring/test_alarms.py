@@ -8,7 +8,14 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_sns as sns
 
-from lmi_constructs import AsyncInference, LmiEndpoint, LmiError, ModelData
+from lmi_constructs import (
+    AsyncInference,
+    ContainerImage,
+    LmiEndpoint,
+    LmiError,
+    LmiSettings,
+    ModelData,
+)
 from lmi_constructs.facts.metrics import endpoint_metrics
 from lmi_constructs.monitoring.alarms import ALARM_KINDS, EndpointAlarms
 
@@ -28,12 +35,16 @@ def test_converts_seconds_to_the_microseconds_of_the_metric(
     endpoint: LmiEndpoint, stack: cdk.Stack, resources: Any
 ) -> None:
     endpoint.add_alarms(
-        p99_latency=cdk.Duration.seconds(30), p99_first_chunk_latency=cdk.Duration.millis(1500)
+        p99_latency=cdk.Duration.seconds(30),
+        p99_first_chunk_latency=cdk.Duration.millis(1500),
+        p99_overhead_latency=cdk.Duration.millis(500),
     )
     found = alarms_of(resources, stack)
     assert found["ModelLatency"]["Threshold"] == 30_000_000
     assert found["ModelLatency"]["ExtendedStatistic"] == "p99"
     assert found["FirstChunkLatency"]["Threshold"] == 1_500_000
+    assert found["OverheadLatency"]["Threshold"] == 500_000
+    assert found["OverheadLatency"]["ExtendedStatistic"] == "p99"
 
 
 def test_adds_gpu_percentages_up_as_cloudwatch_does(
@@ -48,13 +59,71 @@ def test_makes_a_reasoned_set_by_default(
 ) -> None:
     alarms = endpoint.add_alarms()
     found = alarms_of(resources, stack)
-    assert sorted(found) == ["DiskUtilization", "Invocation5XXErrors", "MemoryUtilization"]
+    assert sorted(found) == [
+        "ConcurrentRequestsPerModel",
+        "DiskUtilization",
+        "Invocation5XXErrors",
+        "MemoryUtilization",
+    ]
     assert found["Invocation5XXErrors"]["Statistic"] == "Average"
     assert found["Invocation5XXErrors"]["Namespace"] == "AWS/SageMaker"
     assert found["DiskUtilization"]["Namespace"] == "/aws/sagemaker/Endpoints"
-    assert len(alarms.all) == 3
+    assert len(alarms.all) == 4
     assert alarms.error_rate is not None
     assert alarms.p99_latency is None
+    assert alarms.p99_overhead_latency is None
+
+
+def queueing(resources: Any, stack: cdk.Stack) -> dict[str, Any] | None:
+    return alarms_of(resources, stack).get("ConcurrentRequestsPerModel")
+
+
+def test_hears_when_requests_queue_in_front_of_the_engine(stack: cdk.Stack, resources: Any) -> None:
+    settings = LmiSettings(max_rolling_batch_size=48)
+    endpoint = LmiEndpoint(
+        stack, "Chat", model_data=DATA, instance_type="ml.g6.12xlarge", settings=settings
+    )
+    endpoint.add_alarms()
+    alarm = queueing(resources, stack)
+    assert alarm is not None
+    assert (alarm["Threshold"], alarm["Statistic"]) == (48, "Maximum")
+    assert alarm["ComparisonOperator"] == "GreaterThanOrEqualToThreshold"
+    assert "At least 48 requests are open at once" in alarm["AlarmDescription"]
+
+
+@pytest.mark.parametrize(("given", "threshold"), [(20, 20), (None, None)])
+def test_takes_another_number_of_open_requests_or_none(
+    endpoint: LmiEndpoint, stack: cdk.Stack, resources: Any, given: Any, threshold: Any
+) -> None:
+    endpoint.add_alarms(concurrent_requests=given)
+    alarm = queueing(resources, stack)
+    assert (alarm and alarm["Threshold"]) == threshold
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        pytest.param({"container": ContainerImage.from_uri("vllm/vllm-openai:latest")}, id="image"),
+        pytest.param(
+            {"async_inference": AsyncInference(bucket="my-answers", output_prefix="ok/")},
+            id="asynchronous endpoint",
+        ),
+    ],
+)
+def test_has_no_alarm_on_a_concurrency_that_is_not_known_or_not_published(
+    stack: cdk.Stack, resources: Any, keywords: dict[str, Any]
+) -> None:
+    endpoint = LmiEndpoint(
+        stack, "Chat", model_data=DATA, instance_type="ml.g6.12xlarge", **keywords
+    )
+    assert endpoint.add_alarms().concurrent_requests is None
+    assert queueing(resources, stack) is None
+
+
+def test_says_what_open_requests_are_given_as(endpoint: LmiEndpoint) -> None:
+    wrong: Any = "queue"
+    with pytest.raises(LmiError, match=r'LMI010 \S+ concurrent_requests(.|\n)*"engine" or None'):
+        endpoint.add_alarms(concurrent_requests=wrong)
 
 
 def test_never_fires_without_data(endpoint: LmiEndpoint, stack: cdk.Stack, resources: Any) -> None:
@@ -109,8 +178,12 @@ def test_refuses_alarms_on_what_asynchronous_endpoints_do_not_publish(stack: cdk
         instance_type="ml.g6.12xlarge",
         async_inference=AsyncInference(bucket="my-answers", output_prefix="ok/"),
     )
-    with pytest.raises(LmiError, match="LMI088"):
-        endpoint.add_alarms(concurrent_requests=32)
+    with pytest.raises(LmiError) as raised:
+        endpoint.add_alarms(concurrent_requests=32, p99_overhead_latency=cdk.Duration.seconds(1))
+    assert {(finding.rule, finding.where) for finding in raised.value.findings} == {
+        ("LMI088", "concurrent_requests"),
+        ("LMI088", "p99_overhead_latency"),
+    }
 
 
 def test_needs_the_number_of_gpus_for_their_memory(stack: cdk.Stack) -> None:
@@ -169,7 +242,12 @@ def test_takes_thresholds_that_are_known_at_deploy_time_only(
 ) -> None:
     stack = cdk.Stack.of(endpoint)
     number = cdk.CfnParameter(stack, "Number", type="Number").value_as_number
-    endpoint.add_alarms(error_rate=number, disk_utilization=None, memory_utilization=None)
+    endpoint.add_alarms(
+        error_rate=number,
+        concurrent_requests=None,
+        disk_utilization=None,
+        memory_utilization=None,
+    )
     (alarm,) = resources(stack, "AWS::CloudWatch::Alarm")
     assert alarm["Threshold"] == {"Ref": "Number"}
     assert {"Ref": "Number"} in alarm["AlarmDescription"]["Fn::Join"][1]

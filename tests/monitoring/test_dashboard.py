@@ -85,7 +85,7 @@ def test_one_page_for_an_incident(stack: cdk.Stack, resources: Any) -> None:
     (composite,) = resources(stack, "AWS::CloudWatch::CompositeAlarm")
     assert composite["AlarmActions"] == [stack.resolve(pager.topic_arn)]
     rule = json.dumps(composite["AlarmRule"])
-    assert rule.count("ALARM(") == len(alarms.all) == 3
+    assert rule.count("ALARM(") == len(alarms.all) == 4
     assert alarms.composite is not None
     for alarm in resources(stack, "AWS::CloudWatch::Alarm"):
         assert "AlarmActions" not in alarm

@@ -53,6 +53,23 @@ def test_names_what_is_wrong_with_a_model(changes: dict[str, bytes | None], mess
     assert [one.severity for one in found if message in one.message] == ["error"], found
 
 
+def test_a_header_that_is_longer_than_the_first_read_is_read_whole() -> None:
+    tensors = {
+        f"model.layers.{number}.mlp.experts.weight": {
+            "dtype": "U8",
+            "shape": [1],
+            "data_offsets": [number, number + 1],
+        }
+        for number in range(3000)
+    }
+    header = json.dumps(tensors).encode()
+    assert len(header) > 200_000
+    whole = len(header).to_bytes(8, "little") + header + b"x" * 3000
+    assert check_files(Memory({**model_files(), FIRST: whole})) == ()
+    (found,) = check_files(Memory({**model_files(), FIRST: whole[:-1]}))
+    assert f"its header says {len(whole)}" in found.message
+
+
 def test_an_archive_alone_is_one_finding() -> None:
     (only,) = check_files(Memory({"model.tar.gz": b"x"}))[-1:]
     assert "model.tar.gz is an archive" in only.message

@@ -13,7 +13,7 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 from click.testing import CliRunner
 
-from lmi_constructs.cli.stage import stage as command
+from lmi_constructs.cli._group import lmi
 from lmi_constructs.findings import LmiError
 from lmi_constructs.local import clients
 from lmi_constructs.operations import stage
@@ -149,6 +149,7 @@ def test_an_interrupted_upload_does_not_look_complete_and_is_resumed(
         ("SlowDown", NoAnswerError, "again in a while"),
         ("ExpiredToken", NoAnswerError, "sign in"),
         ("NoSuchBucket", NotThereError, "check the name"),
+        ("KMS.NotFoundException", AwsError, "name a KMS key that exists"),
     ],
 )
 def test_what_s3_refuses_says_what_to_do(
@@ -156,6 +157,23 @@ def test_what_s3_refuses_says_what_to_do(
 ) -> None:
     refusing(s3, code, "PutObject")
     with pytest.raises(kind, match=advice):
+        stage(folder, TARGET, client=s3)
+
+
+def test_a_denial_names_the_action_that_is_lacking(s3: Any, folder: Path) -> None:
+    words = "User: arn:aws:iam::1:user/me is not authorized to perform: kms:GenerateDataKey on x"
+
+    def refuse(**_: Any) -> None:
+        raise ClientError({"Error": {"Code": "AccessDenied", "Message": words}}, "PutObject")
+
+    s3.meta.events.register("provide-client-params.s3.PutObject", refuse)
+    with pytest.raises(NoAnswerError, match="allow kms:GenerateDataKey"):
+        stage(folder, TARGET, client=s3)
+
+
+def test_who_may_not_list_the_bucket_is_told_so(s3: Any, folder: Path) -> None:
+    refusing(s3, "AccessDenied", "ListObjectsV2")
+    with pytest.raises(NoAnswerError, match="allow s3:ListBucket"):
         stage(folder, TARGET, client=s3)
 
 
@@ -169,6 +187,25 @@ def test_weights_of_another_model_are_never_mixed(s3: Any, folder: Path) -> None
     with pytest.raises(LmiError, match=r"such as old\.safetensors"):
         stage(folder, "s3://models/other/", client=s3)
     assert [call["Key"] for call in calls] == ["other/old.safetensors"]
+
+
+def test_weights_trained_on_are_refused_though_they_have_the_same_size(
+    s3: Any, folder: Path
+) -> None:
+    stage(folder, TARGET, client=s3)
+    (folder / FIRST).write_bytes(safetensors(b"\4\3\2\1"))
+    calls = spied(s3, "PutObject")
+    with pytest.raises(LmiError, match=f"weights of another model, such as {FIRST}"):
+        stage(folder, TARGET, client=s3)
+    assert calls == []
+
+
+def test_weights_that_somebody_else_brought_are_uploaded_again(s3: Any, folder: Path) -> None:
+    """Whether they are the same cannot be told, and nothing but their size speaks against it."""
+    for name, content in model_files().items():
+        s3.put_object(Bucket="models", Key=f"llama/{name}", Body=content)
+    assert len(stage(folder, TARGET, client=s3).uploaded) == 6
+    assert stage(folder, TARGET, client=s3).uploaded == ()
 
 
 def test_a_dry_run_uploads_nothing_and_lists_all(s3: Any, folder: Path) -> None:
@@ -262,6 +299,9 @@ def test_takes_one_format_of_weights_and_no_ballast(names: set[str], taken: set[
         ("s3://models/llama", "write s3://models/llama/"),
         ("s3://models/", "write s3://models/PREFIX/"),
         ("s3://models//llama/", "write s3://models/llama/"),
+        ("s3://models", "write s3://models/PREFIX/"),
+        ("s3://My_Models/llama/", "'My_Models' is no name of a bucket"),
+        ("s3:///llama/", "write s3://BUCKET/PREFIX/"),
         ("models/llama/", "write s3://BUCKET/PREFIX/"),
         ("https://models.s3.amazonaws.com/llama/", "write s3://BUCKET/PREFIX/"),
     ],
@@ -285,6 +325,9 @@ def test_refuses_sources_that_are_no_model(s3: Any, tmp_path: Path) -> None:
         (file, "is a file"),
         (broken, "is a link to a file that does not exist"),
         (partial, f"are missing: {FIRST}"),
+        ("", "the source is empty"),
+        (write(tmp_path / "lora", adapter_files()), "is a LoRA adapter, not a model"),
+        (write(tmp_path / "config", {"config.json": b"{}"}), "no weights are in the root"),
     ):
         with pytest.raises(LmiError, match=message):
             stage(source, TARGET, client=s3)
@@ -353,7 +396,7 @@ def test_a_hub_without_its_library_names_the_extra(
 
 
 def run(aws: LocalAws, *arguments: str) -> Any:
-    return CliRunner().invoke(command, list(arguments), env=aws.environment())
+    return CliRunner().invoke(lmi, ["stage", *arguments], env=aws.environment())
 
 
 def test_the_command_says_what_it_did(s3: Any, aws: LocalAws, folder: Path) -> None:
@@ -369,6 +412,8 @@ def test_the_command_prints_mistakes_as_messages(aws: LocalAws, folder: Path) ->
     for arguments, status, message in (
         ((str(folder), "s3://absent/x/"), 1, "does not exist"),
         ((str(folder), TARGET, "--adapter", "x"), 2, "NAME=FOLDER"),
+        ((str(folder), TARGET, "--region", "us~east"), 2, "us~east"),
+        (("", TARGET), 1, "the source is empty"),
     ):
         result = run(aws, *arguments)
         assert (result.exit_code, message in result.output) == (status, True), result.output
@@ -384,3 +429,11 @@ def test_a_machine_without_credentials_is_told_to_sign_in(
     client = boto3.Session().client("s3", config=Config(region_name="us-east-1"))
     with pytest.raises(NoAnswerError, match="sign in"):
         stage(folder, TARGET, client=client)
+
+
+def test_an_address_that_is_none_is_no_traceback(
+    aws: LocalAws, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment = {**aws.environment(), "AWS_ENDPOINT_URL": "no-address"}
+    result = CliRunner().invoke(lmi, ["stage", str(folder), TARGET], env=environment)
+    assert (result.exit_code, "correct AWS_ENDPOINT_URL" in result.output) == (1, True)

@@ -7,10 +7,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from botocore.exceptions import ClientError
 from click.testing import CliRunner
 
+from lmi_constructs.cli import bench as command
 from lmi_constructs.cli._group import lmi
 from lmi_constructs.hosting.scaling import _checks as scaling_checks
+from lmi_constructs.runtime import CallerError, NotReadyError, readiness
 from lmi_constructs.runtime import benchmark as benchmarks
 from lmi_constructs.runtime.benchmark import BenchmarkError, BenchmarkLevel, Percentiles, capacity
 
@@ -98,6 +101,7 @@ def test_prints_levels_and_the_target(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(benchmarks, "_TOOL", "json")
     monkeypatch.setattr(benchmarks, "_measured", run)
+    monkeypatch.setattr(command, "_find", lambda *_: None)
     done = CliRunner().invoke(lmi, ["bench", "chat", "--concurrency", "16,4"])
     assert done.exit_code == 0, done.output
     assert [options["num-prompts"] for options in asked] == [16, 64]
@@ -112,17 +116,96 @@ def test_failed_requests_are_counted_by_kind_and_fail_the_command(
     failing = measured(completed=7, failed=3, error_kinds=kinds)
     monkeypatch.setattr(benchmarks, "_TOOL", "json")
     monkeypatch.setattr(benchmarks, "_measured", lambda _: failing)
+    monkeypatch.setattr(command, "_find", lambda *_: None)
     done = CliRunner().invoke(lmi, ["bench", "chat", "--concurrency", "2"])
     assert done.exit_code == 1
     assert "3 x ThrottlingException" in done.output
     assert "no level to recommend" in done.output
 
 
-@pytest.mark.parametrize("counts", ["0", "1,-2", "many", ""])
+@pytest.mark.parametrize("counts", ["0", "1,-2", "many", "", "1,,2", "1.5", "9" * 20])
 def test_refuses_what_is_no_list_of_counts(counts: str) -> None:
     done = CliRunner().invoke(lmi, ["bench", "chat", "--concurrency", counts])
     assert done.exit_code == 2
     assert "Traceback" not in done.output
+
+
+@pytest.mark.parametrize(
+    ("picture", "said"),
+    [("sweep.foo", "ends in none of .png"), ("absent/sweep.png", "no folder that can be written")],
+)
+def test_a_picture_that_cannot_be_written_is_refused_before_measuring(
+    tmp_path: Path, picture: str, said: str
+) -> None:
+    done = CliRunner().invoke(lmi, ["bench", "chat", "--plot", str(tmp_path / picture)])
+    assert (done.exit_code, said in " ".join(done.output.split())) == (2, True), done.output
+
+
+def test_without_the_extra_nothing_but_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(benchmarks, "_TOOL", "no_such_module")
+    done = CliRunner().invoke(lmi, ["bench", "chat"])
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "lmi-constructs[bench]" in done.stderr
+
+
+def test_a_tool_that_is_installed_in_part_is_to_be_installed_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "half_a_tool.py").write_text("import no_such_module_at_all\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(benchmarks, "_TOOL", "half_a_tool")
+    with pytest.raises(BenchmarkError, match="no_such_module_at_all") as refused:
+        benchmarks._measured({})
+    assert "install it again" in refused.value.advice
+
+
+@pytest.fixture
+def untouched(aws: LocalAws, monkeypatch: pytest.MonkeyPatch) -> LocalAws:
+    """An account, and a tool that must not be run."""
+    for name, value in aws.environment().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(benchmarks, "_TOOL", "json")
+    monkeypatch.setattr(benchmarks, "_measured", lambda _: pytest.fail("it was measured"))
+    return aws
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({}, "chat"),
+        ({"AWS_ENDPOINT_URL": "no-address"}, "correct AWS_ENDPOINT_URL"),
+        ({"AWS_PROFILE": "nobody"}, "AWS_PROFILE"),
+    ],
+)
+def test_an_endpoint_that_is_not_there_is_not_measured(
+    untouched: LocalAws, monkeypatch: pytest.MonkeyPatch, changed: dict[str, str], said: str
+) -> None:
+    for name, value in changed.items():
+        monkeypatch.setenv(name, value)
+    done = CliRunner().invoke(lmi, ["bench", "chat"])
+    assert (done.exit_code, done.stdout) == (1, ""), done.output
+    assert said in done.stderr
+    assert "what to do" in done.stderr
+    assert untouched
+
+
+def test_who_may_only_call_an_endpoint_may_measure_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(*_: object) -> None:
+        response: Any = {"Error": {"Code": "AccessDeniedException", "Message": "not you"}}
+        error = ClientError(response, "DescribeEndpoint")
+        raise CallerError("chat: denied", "ask") from error
+
+    monkeypatch.setattr(readiness, "endpoint_state", denied)
+    command._find("chat", "us-east-1")
+
+
+def test_an_endpoint_that_is_not_ready_is_waited_for_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    state = readiness.EndpointState(name="chat", kind="endpoint", status="Creating")
+    monkeypatch.setattr(readiness, "endpoint_state", lambda *_: state)
+    with pytest.raises(NotReadyError, match="lmi wait chat"):
+        command._find("chat", "us-east-1")
 
 
 @needs_the_tool

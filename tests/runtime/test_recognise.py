@@ -285,6 +285,16 @@ PUBLIC_LINES = [
         None,
     ),
     (
+        "https://github.com/aws-solutions-library-samples/guidance-for-text-generation-using-"
+        "embeddings-from-enterprise-data-on-aws/issues/3",
+        'Failed to download model data from URL "s3://jumpstart-cache/x/". Please ensure that an S3 '
+        "VPC endpoint exists in route table or NAT gateway for the VPC mode and the URL is reachable "
+        "from within the subnets provided.",
+        "s3-not-reachable",
+        "LMI099",
+        None,
+    ),
+    (
         "https://github.com/philschmid/llm-sagemaker-sample/issues/2",
         "Could not access model data at s3://bucket/huggingface-qlora/output/model/. Please ensure "
         'that the role "x" exists',

@@ -17,6 +17,7 @@ from lmi_constructs.checks.rules import (
     memory,
     model_data,
     names,
+    network,
     scaling,
     timeouts,
     updates,
@@ -114,15 +115,18 @@ def rule_families() -> dict[str, tuple[type[Rule], ...]]:
             alarms.AlarmOfMissingVariant,
         ),
         "Access": (
-            access.NothingToDownloadFrom,
             access.RoleCannotRead,
             access.RoleCannotPull,
             access.ModelBeforePolicy,
             access.RoleNotForSageMaker,
             access.RoleTooBroad,
-            access.NetworkOutOfRange,
             access.RoleCannotSeeAlarms,
             access.RoleCannotWrite,
+        ),
+        "Network": (
+            network.NothingToDownloadFrom,
+            network.NetworkOutOfRange,
+            network.S3OutOfReach,
         ),
     }
 

@@ -1,29 +1,27 @@
-"""What the execution role may do, and what the network lets through."""
+"""What the execution role may do."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.examples import REMOVED, Example
-from lmi_constructs.checks.resources import UpdatePolicy, Vpc
+from lmi_constructs.checks.resources import UpdatePolicy
 from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import config_of, environment, release, running
+from lmi_constructs.checks.rules.common import config_of
 from lmi_constructs.checks.rules.permissions import FULL_ACCESS, allows, givers
 from lmi_constructs.checks.rules.targets import addresses, arns, is_open, repository_arn
 from lmi_constructs.checks.values import (
     UNKNOWN,
     String,
-    head,
     literal,
     shown,
 )
-from lmi_constructs.facts.limits import limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lmi_constructs.checks.deployment import Deployment
-    from lmi_constructs.checks.resources import Container, Model, Role
+    from lmi_constructs.checks.resources import Model, Role
     from lmi_constructs.findings import Finding
 
 _STATEMENTS: Final = "Role/Properties/Policies/0/PolicyDocument/Statement"
@@ -31,7 +29,6 @@ _PULL: Final = "ecr:BatchGetImage"
 _READ: Final = "s3:GetObject"
 _LIST: Final = "s3:ListBucket"
 _GUIDE: Final = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-roles.html"
-_ISOLATION: Final = "Model/Properties/EnableNetworkIsolation"
 _POLICY: Final = {
     "Type": "AWS::IAM::Policy",
     "Properties": {
@@ -52,55 +49,6 @@ _WIDE: Final = frozenset(
     {"*", "s3:*", "s3:put*", "s3:putobject", "s3:putobject*", "s3:delete*", "s3:deleteobject"}
     | {"s3:deleteobject*", "sagemaker:*", "iam:*", "iam:passrole"}
 )
-_OFFLINE: Final = frozenset({"HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"})
-
-
-class NothingToDownloadFrom(Rule):
-    """LMI090."""
-
-    id = "LMI090"
-    title = "network isolation, and a model to download"
-    why = "an isolated container has no network, so it cannot fetch the model and stops at start"
-    fix = (
-        "copy the model to S3 and give it as ModelDataSource with S3Prefix, or switch"
-        " EnableNetworkIsolation off"
-    )
-    source = "https://github.com/huggingface/optimum-neuron/issues/535"
-    failing = Example(
-        {
-            "Model/Properties/PrimaryContainer/Environment/HF_MODEL_ID": "Qwen/Qwen3-8B",
-            "Model/Properties/PrimaryContainer/ModelDataSource": REMOVED,
-        }
-    )
-    passing = Example(
-        {"Model/Properties/PrimaryContainer/Environment/HF_MODEL_ID": "/opt/ml/model"}
-    )
-
-    def check(self, deployment: Deployment) -> Iterator[Finding]:
-        """Yield ids that an isolated container would have to fetch."""
-        seen = set()
-        for model in deployment.models:
-            if model.network_isolation is True:
-                seen.add(model.key)
-                for container in model.containers:
-                    yield from self._ids(deployment, model, container)
-        for one in running(deployment):
-            isolated = one.config.network_isolation is True
-            if isolated and one.model and one.model.key not in seen:
-                yield from self._ids(deployment, one.model, one.container)
-
-    def _ids(self, deployment: Deployment, model: Model, container: Container) -> Iterator[Finding]:
-        known = environment(container)
-        mounted = container.s3_data_source is not None or container.model_data_url is not None
-        foreign = release(deployment, container) is None
-        if known.keys() & _OFFLINE or (foreign and mounted):
-            return
-        for name in ("HF_MODEL_ID", "OPTION_MODEL_ID", "OPTION_SPECULATIVE_DRAFT_MODEL"):
-            value = known.get(name)
-            spoken = literal(value) or head(value)
-            if spoken and not spoken.startswith(("/", ".")):
-                message = f"{name} {shown(value)!r} would have to be downloaded"
-                yield self.found(model, f"{container.path}/Environment/{name}", message)
 
 
 class RoleCannotRead(Rule):
@@ -255,47 +203,6 @@ class RoleTooBroad(Rule):
                 if wide and everything:
                     message = f"the role allows {', '.join(sorted(wide))} on everything"
                     yield self.found(role, "Policies", message)
-
-
-class NetworkOutOfRange(Rule):
-    """LMI096."""
-
-    id = "LMI096"
-    title = "the network of the model is not possible"
-    why = "CreateModel refuses the network, or cannot make its interfaces with this role"
-    fix = "give 1 to 5 security groups and 1 to 16 subnets"
-    source = "botocore 1.44.8 sagemaker 2017-07-24 VpcConfig"
-    failing = Example(
-        {"Model/Properties/VpcConfig": {"SecurityGroupIds": [], "Subnets": ["subnet-1"]}}
-    )
-    passing = Example(
-        {
-            "Model/Properties/VpcConfig": {"SecurityGroupIds": ["sg-1"], "Subnets": ["subnet-1"]},
-            f"{_STATEMENTS}/0": {"Effect": "Allow", "Action": ["ec2:*", "ecr:*"], "Resource": "*"},
-        }
-    )
-
-    def check(self, deployment: Deployment) -> Iterator[Finding]:
-        """Yield too few or too many groups and subnets, and roles that cannot join a network."""
-        for model in deployment.models:
-            if not isinstance(model.vpc, Vpc):
-                continue
-            rows = (
-                ("SecurityGroupIds", model.vpc.security_groups, limits()["security_groups"]),
-                ("Subnets", model.vpc.subnets, limits()["subnets"]),
-            )
-            for name, count, limit in rows:
-                if count is not None and not limit.allows(count):
-                    message = f"{name} has {count} entries, allowed are {limit}"
-                    yield self.found(model, f"VpcConfig/{name}", message)
-            role = deployment.role(model.role)
-            action = "ec2:CreateNetworkInterface"
-            if role and allows(role, action, "*") is False:
-                message = f"{role.logical_id} does not allow {action}, which a network needs"
-                fix = f"allow {action} and the other network-interface actions on *"
-                yield self.found(
-                    model, "VpcConfig", message, fix=fix, severity="warning", source=_GUIDE
-                )
 
 
 class RoleCannotSeeAlarms(Rule):

@@ -264,7 +264,7 @@ def verdicts(deployment: Deployment) -> Iterator[tuple[Resource, Container, Verd
     for resource, container in containers(deployment):
         known = container.environment is not UNKNOWN and release(deployment, container)
         if known and (resource.key, container.path) not in run:
-            yield resource, container, _verdict(deployment, container, None)
+            yield resource, container, _verdict(deployment, resource, container, None)
 
 
 @once
@@ -272,14 +272,20 @@ def judged_runs(deployment: Deployment) -> Iterator[tuple[Running, Verdict]]:
     """Return the verdict on each LMI container for each variant that runs it."""
     for one in running(deployment):
         if one.container.environment is not UNKNOWN and release(deployment, one.container):
-            yield one, _verdict(deployment, one.container, _gpus(one))
+            yield one, _verdict(deployment, one.resource, one.container, _gpus(one))
 
 
-def _verdict(deployment: Deployment, container: Container, gpus: int | None) -> Verdict:
+def _verdict(
+    deployment: Deployment, resource: Resource, container: Container, gpus: int | None
+) -> Verdict:
     data = (container.model_data_url, container.s3_data_source, container.model_package)
     known = release(deployment, container)
     return verdict(
-        environment(container), known, gpus, model_mounted=any(one is not None for one in data)
+        environment(container),
+        known,
+        gpus,
+        serving_properties=deployment.facts.properties_of(resource),
+        model_mounted=any(one is not None for one in data),
     )
 
 

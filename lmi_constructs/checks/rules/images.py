@@ -196,7 +196,7 @@ class UnknownHostImage(Rule):
         known = deployment.facts.host_images | set(host_images())
         for config, variant in variants(deployment):
             name = literal(variant.host_image)
-            if name and name not in known:
+            if name is not None and name not in known:
                 message = f"the host image {name!r} does not exist"
                 yield self.found(config, f"{variant.path}/InferenceAmiVersion", message)
 

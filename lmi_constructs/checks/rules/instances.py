@@ -44,7 +44,7 @@ class UnknownInstanceType(Rule):
         for config, variant in variants(deployment):
             for path, value in variant.instance_types:
                 name = literal(value)
-                if name and name not in known | deployment.facts.instance_types:
+                if name is not None and name not in known | deployment.facts.instance_types:
                     near = difflib.get_close_matches(name, sorted(known), n=3)
                     fix = f"did you mean {' or '.join(near)}?" if near else None
                     message = f"the instance type {name!r} does not exist for endpoints"

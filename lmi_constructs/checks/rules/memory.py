@@ -23,10 +23,9 @@ from lmi_constructs.planner import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from lmi_constructs.checks.deployment import Deployment
-    from lmi_constructs.checks.resources import Resource
     from lmi_constructs.checks.rules.common import Running
     from lmi_constructs.container import Verdict
     from lmi_constructs.findings import Finding
@@ -225,7 +224,7 @@ def plans(deployment: Deployment) -> Iterator[PlannedRun]:
 
 
 def _architecture(deployment: Deployment, one: Running) -> Architecture | None:
-    given = _model_config(deployment, one.resource)
+    given = deployment.facts.config_of(one.resource)
     if given is not None:
         try:
             return Architecture.from_config_json(given)
@@ -234,8 +233,3 @@ def _architecture(deployment: Deployment, one: Running) -> Architecture | None:
     mounted = one.model.mounted_model if one.model else None
     known = mounted or environment(one.container).get("HF_MODEL_ID")
     return Architecture.known(known) if isinstance(known, str) else None
-
-
-def _model_config(deployment: Deployment, resource: Resource) -> Mapping[str, object] | None:
-    configs = deployment.facts.model_configs
-    return configs.get(resource.logical_id) or configs.get(resource.construct_path or "")

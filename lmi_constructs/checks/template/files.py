@@ -43,9 +43,11 @@ def read_path(
         if (place / "manifest.json").is_file():
             return list(_assembly(place, region, account, 0))
         return _folder(place, region, account)
-    body = read_template(place)
-    nested = _nested(body, place.parent, place.name, (region, account), (), (place,))
-    return [TemplateSource(place.name, body, region, account, nested, file=str(place))]
+    artifact = _artifact_beside(place)
+    paths = _construct_paths(artifact, place.parent) if artifact else ()
+    own_account, own_region = _environment(artifact.get("environment"))
+    target = (own_region or region, own_account or account)
+    return [_stack(place, place.name, target, paths, _stack_name(artifact))]
 
 
 def read_stack(
@@ -129,10 +131,17 @@ def _assembly(
             own_account, own_region = _environment(as_mapping(artifact).get("environment"))
             own_region, own_account = own_region or region, own_account or account
             paths = _construct_paths(as_mapping(artifact), place)
-            yield _stack(place / file, name, (own_region, own_account), paths)
+            stack_name = _stack_name(as_mapping(artifact)) or name
+            yield _stack(place / file, name, (own_region, own_account), paths, stack_name)
 
 
-def _stack(file: Path, name: str, target: _Target, paths: _Paths) -> TemplateSource:
+def _stack_name(artifact: Mapping[str, Any]) -> str | None:
+    return literal(as_mapping(artifact.get("properties")).get("stackName"))
+
+
+def _stack(
+    file: Path, name: str, target: _Target, paths: _Paths, stack_name: str | None = None
+) -> TemplateSource:
     body = read_template(file)
     return TemplateSource(
         name=name,
@@ -142,6 +151,7 @@ def _stack(file: Path, name: str, target: _Target, paths: _Paths) -> TemplateSou
         nested=_nested(body, file.parent, name, target, paths, (file,)),
         construct_paths=_outside_nested_stacks(paths),
         file=str(file),
+        stack_name=stack_name,
     )
 
 
@@ -211,14 +221,22 @@ def _asset(place: Path, fingerprint: str) -> str | None:
 
 def _construct_paths_beside(template: Path) -> _Paths:
     """Return construct paths from the manifest of the assembly that a template is in."""
+    artifact = _artifact_beside(template)
+    return _construct_paths(artifact, template.parent) if artifact else ()
+
+
+def _artifact_beside(template: Path) -> Mapping[str, Any]:
+    """Return what the manifest of the assembly says of a template that is in it."""
     manifest = template.parent / "manifest.json"
-    if not manifest.is_file():
-        return ()
-    for artifact in as_mapping(as_mapping(_parse(manifest)).get("artifacts")).values():
+    try:
+        known = as_mapping(_parse(manifest)) if manifest.is_file() else {}
+    except UnreadableError:
+        return {}  # a manifest of something else, which a template needs not
+    for artifact in as_mapping(known.get("artifacts")).values():
         properties = as_mapping(as_mapping(artifact).get("properties"))
         if properties.get("templateFile") == template.name:
-            return _construct_paths(artifact, template.parent)
-    return ()
+            return as_mapping(artifact)
+    return {}
 
 
 def _construct_paths(artifact: Mapping[str, Any], place: Path) -> _Paths:

@@ -226,7 +226,11 @@ def _vpc(value: object) -> Vpc | Unknown | None:
     if not isinstance(value, dict):
         return None if value is None else UNKNOWN
     groups, subnets = value.get("SecurityGroupIds"), value.get("Subnets")
-    return Vpc(security_groups=_count(groups), subnets=_count(subnets))
+    return Vpc(
+        security_groups=_count(groups),
+        subnets=_count(subnets),
+        subnet_ids=tuple(map(as_string, subnets)) if isinstance(subnets, list) else (),
+    )
 
 
 def _count(value: object) -> int | None:

@@ -9,13 +9,13 @@ from lmi_constructs.checks.resources import Key, Resource, Role, Statement
 from lmi_constructs.checks.values import (
     UNKNOWN,
     String,
-    Text,
     Unknown,
     as_mapping,
     as_sequence,
     as_string,
     head,
     literal,
+    resource_of,
     split,
 )
 
@@ -135,9 +135,7 @@ class Attachments:
 
 
 def _target(value: object) -> Key | str | None:
-    if isinstance(value, Text) and value.reference and value.reference.resource:
-        return (value.reference.template, value.reference.name)
-    return literal(value)
+    return resource_of(value) or literal(value)
 
 
 def _managed_policy(arn: object) -> str | None:

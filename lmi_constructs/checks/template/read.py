@@ -19,7 +19,7 @@ from lmi_constructs.checks.resources import (
     ScalableTarget,
     ScalingPolicy,
 )
-from lmi_constructs.checks.template import autoscaling, hosting, identity
+from lmi_constructs.checks.template import autoscaling, hosting, identity, network
 from lmi_constructs.checks.template.evaluate import Evaluator
 from lmi_constructs.checks.values import UNKNOWN, as_mapping, as_sequence, legible, literal
 
@@ -42,6 +42,7 @@ class TemplateSource:
         construct_paths: Construct paths by logical id, where the template does not have them.
         parameters: Values given to its parameters.
         file: File that it was read from.
+        stack_name: Name of its stack, if known; a nested stack has none of its own.
     """
 
     name: str
@@ -52,6 +53,7 @@ class TemplateSource:
     construct_paths: Mapping[str, str] = field(default_factory=dict)
     parameters: Mapping[str, object] = field(default_factory=dict)
     file: str | None = None
+    stack_name: str | None = None
 
 
 def read_deployment(sources: Iterable[TemplateSource], facts: Facts | None = None) -> Deployment:
@@ -68,7 +70,7 @@ def read_deployment(sources: Iterable[TemplateSource], facts: Facts | None = Non
         together.add(source, {}, 0)
     found: dict[type[Resource], list[Resource]] = {}
     dependencies: dict[Key, frozenset[Key]] = {}
-    attachments = identity.Attachments()
+    attachments, ways = identity.Attachments(), network.Ways()
     for source, evaluator in together.evaluators:
         for logical_id, declared in evaluator.resources.items():
             resource = as_mapping(declared)
@@ -86,6 +88,9 @@ def read_deployment(sources: Iterable[TemplateSource], facts: Facts | None = Non
             elif kind in identity.ATTACHED:
                 properties = as_mapping(evaluator.value(resource.get("Properties")))
                 attachments.add(kind, properties, key)
+            elif kind in network.KINDS:
+                properties = as_mapping(evaluator.value(resource.get("Properties")))
+                ways.add(kind, properties, key, conditional="Condition" in resource)
     return Deployment(
         **{  # type: ignore[arg-type]
             name: tuple(found.get(kind, ())) for name, kind in _COLLECTIONS.items()
@@ -93,6 +98,7 @@ def read_deployment(sources: Iterable[TemplateSource], facts: Facts | None = Non
         roles=attachments.complete(found.get(Role, ())),
         shared_buckets=attachments.shared_buckets,
         dependencies=dependencies,
+        network=ways.network(),
         facts=facts or Facts(),
     )
 

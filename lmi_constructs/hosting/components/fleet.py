@@ -123,6 +123,7 @@ class LmiFleet(EndpointOperations):
         """
         super().__init__(scope, id)
         attach_to(self, scope)
+        surroundings = Surroundings.of(scope).kept_at(self)
         of_endpoint = {
             "container": container,
             "role": role,
@@ -133,7 +134,7 @@ class LmiFleet(EndpointOperations):
         }
         report(self, check_keywords(of_endpoint))
         report(self, check_name(endpoint_name, "endpoint_name", "LMI065"))
-        permissions = endpoint_permissions(Surroundings.of(self))
+        permissions = endpoint_permissions(surroundings)
         self.role: iam.IRole = role if role is not None else execution_role(self, permissions)
         variant = LmiVariant(
             model=None,

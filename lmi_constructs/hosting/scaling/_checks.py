@@ -152,6 +152,29 @@ def check_action(name: str, others: list[str]) -> list[Finding]:
     ]
 
 
+def check_tracked_metric(name: str) -> list[Finding]:
+    """Check that a metric follows the load.
+
+    NVML's utilisation is the share of time in which any kernel ran on the GPU
+    (https://docs.nvidia.com/deploy/nvml-api/structnvmlUtilization__t.html, as of 2026-12-02): an
+    engine that decodes one request keeps it near full. Its memory is reserved at start.
+    """
+    if name not in ("GPUUtilization", "GPUMemoryUtilization"):
+        return []
+    return [
+        Finding(
+            rule="LMI084",
+            message=f"{name} is near its maximum with a single request",
+            why="a policy that follows it adds instances as soon as anybody asks, and keeps them",
+            fix="follow concurrency: scale_on_concurrency(...); if this is meant, acknowledge the"
+            " warning",
+            severity="warning",
+            where="metric",
+            source="https://github.com/bentoml/Yatai/issues/500",
+        )
+    ]
+
+
 def check_schedule(min_capacity: int | None, max_capacity: int | None) -> list[Finding]:
     """Check that a scheduled action changes something."""
     if min_capacity is not None or max_capacity is not None:

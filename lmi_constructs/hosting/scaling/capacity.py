@@ -22,6 +22,7 @@ from lmi_constructs.hosting.scaling._checks import (
     check_policy,
     check_schedule,
     check_target,
+    check_tracked_metric,
 )
 from lmi_constructs.hosting.scaling._steps import check_steps
 from lmi_constructs.monitoring.metrics import check_evaluation_periods
@@ -177,7 +178,7 @@ class ScalableCapacity(Construct):
         Args:
             id: Id of the policy.
             metric: A metric that falls as some are added. Not GPU utilisation: one request keeps a
-                GPU busy (LMI084 warns of it at synth).
+                GPU busy (a warning, LMI084).
             target: Value to keep.
             scale_in_cooldown: Pause after taking some away. Default: 5 minutes.
             scale_out_cooldown: Pause after adding some. Default: the longest that the model may
@@ -191,6 +192,7 @@ class ScalableCapacity(Construct):
         self._check_kinds(given, scale_in_cooldown, scale_out_cooldown, disable_scale_in)
         report(self, check_keywords({"target": target}, required="target"))
         report(self, check_target(target, "target"))
+        report(self, check_tracked_metric(metric.metric_name))
         return self._track(
             id, target, scale_in_cooldown, scale_out_cooldown, disable_scale_in, metric=metric
         )

@@ -18,13 +18,16 @@ from lmi_constructs.operations.staging.source import (
     find_source,
     folder_files,
 )
-from lmi_constructs.operations.staging.upload import Encryption, is_there, upload
-from lmi_constructs.presets.layout import ADAPTERS, PROPERTIES
+from lmi_constructs.operations.staging.upload import Encryption, standing, upload
+from lmi_constructs.presets.layout import ADAPTERS, CONFIG, PROPERTIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-_ADDRESS: Final = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])/(.*)")
+    from lmi_constructs.operations.staging.upload import Standing
+
+_ADDRESS: Final = re.compile(r"s3://([^/]+)(?:/(.*))?", re.DOTALL)
+_BUCKET: Final = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _WEIGHTS: Final = (".safetensors", ".bin", ".pt", ".pth", ".gguf")
 _ADAPTER_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]*")
 
@@ -109,10 +112,12 @@ def stage(
     if dry_run and found.revision is not None:
         return _guess(found, extra, target, left_out)
     files = LocalFiles({**found.fetch().paths, **extra})
+    _refuse_adapter(files)
     warnings = raise_errors(check_files(files))
-    kept = {name for name in files.sizes if is_there(name, files, target, encryption)}
+    found_there = {name: standing(name, files, target, encryption) for name in files.sizes}
+    _refuse_other_weights(found_there, target)
+    kept = {name for name, how in found_there.items() if how == "kept"}
     todo = sorted(set(files.sizes) - kept)
-    _refuse_other_weights(files.sizes, todo, target)
     size = sum(files.sizes[name] for name in todo)
     after = target
     if not dry_run:
@@ -144,7 +149,17 @@ def _parse(destination: str) -> tuple[str, str]:
                 where="destination",
             )
         )
-    bucket, prefix = match[1], match[2]
+    bucket, prefix = match[1], match[2] or ""
+    if not _BUCKET.fullmatch(bucket):
+        raise LmiError(
+            Finding(
+                rule="LMI025",
+                message=f"{bucket!r} is no name of a bucket",
+                why="S3 has no bucket with capitals, underscores, or fewer than 3 characters",
+                fix="write s3://BUCKET/PREFIX/",
+                where="destination",
+            )
+        )
     parts = prefix.split("/")
     if not prefix.endswith("/") or any(part in ("", ".", "..") for part in parts[:-1]):
         meant = "".join(f"{part}/" for part in parts if part not in ("", ".", ".."))
@@ -205,11 +220,19 @@ def _guess(
     )
 
 
-def _refuse_other_weights(sizes: Mapping[str, int], todo: list[str], target: S3Files) -> None:
-    """Refuse to mix two models: weights of another name, or of the same name and another size."""
+def _refuse_adapter(files: LocalFiles) -> None:
+    if CONFIG not in files.sizes and ADAPTER_CONFIG in files.sizes:
+        raise cannot(
+            "the source is a LoRA adapter, not a model",
+            "give the folder of the model it was trained on, and --adapter NAME=FOLDER",
+        )
+
+
+def _refuse_other_weights(found: Mapping[str, Standing], target: S3Files) -> None:
+    """Refuse to mix two models: weights of another name, or of the same name and other content."""
     there = [name for name in target.sizes if "/" not in name and name.endswith(_WEIGHTS)]
-    strange = sorted(name for name in there if name not in sizes)
-    changed = sorted(name for name in there if name in todo and target.sizes[name] != sizes[name])
+    strange = sorted(name for name in there if name not in found)
+    changed = sorted(name for name in there if found.get(name) == "other")
     if strange or changed:
         name = (strange or changed)[0]
         raise cannot(

@@ -67,6 +67,8 @@ def find_source(source: str | Path) -> Source:
     Raises:
         LmiError: If there are none.
     """
+    if not str(source).strip():
+        raise cannot("the source is empty", "give a folder, or a hub id such as Qwen/Qwen3-8B")
     folder = Path(source).expanduser()
     if folder.is_dir():
         return _folder(folder)

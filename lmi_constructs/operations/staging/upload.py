@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from lmi_constructs.operations.aws import asking
 from lmi_constructs.operations.completeness import ADAPTER_CONFIG, is_index
@@ -111,19 +111,30 @@ def upload(
                 future.result()
 
 
-def is_there(name: str, files: LocalFiles, target: S3Files, encryption: Encryption) -> bool:
-    """Tell whether S3 surely holds the same file already.
+Standing = Literal["kept", "absent", "other", "not known", "not encrypted"]
+"""How a file stands in S3: surely the same; not there; surely another one; perhaps the same, but
+brought by somebody else; the same, but not encrypted with a key."""
+
+
+def standing(name: str, files: LocalFiles, target: S3Files, encryption: Encryption) -> Standing:
+    """Return how a file stands in S3.
 
     Raises:
         AwsError: If it cannot be told.
     """
-    if target.sizes.get(name) != files.sizes[name]:
-        return False
+    if name not in target.sizes:
+        return "absent"
+    if target.sizes[name] != files.sizes[name]:
+        return "other"
     known = target.head(name)
-    if encryption.kms_key and known.get("ServerSideEncryption") != "aws:kms":
-        return False
     stored = known.get("Metadata", {}).get(DIGEST)
-    return stored is not None and stored == digest(files.paths[name])
+    if stored is None:
+        return "not known"
+    if stored != digest(files.paths[name]):
+        return "other"
+    if encryption.kms_key and known.get("ServerSideEncryption") != "aws:kms":
+        return "not encrypted"
+    return "kept"
 
 
 def digest(path: Path) -> str:

@@ -331,6 +331,18 @@ _PLATFORM: Final = (
         rule="LMI092",
     ),
     Recogniser(
+        name="s3-not-reachable",
+        pattern=_line(
+            r"Failed to download model data from URL \"(?P<place>[^\"]+)\".*S3 VPC endpoint exists"
+        ),
+        cause="no way leads from the model's subnets to {place}",
+        fix="add a gateway endpoint for S3 to the subnets' route tables, or choose subnets with a "
+        "route to a NAT gateway",
+        source="https://github.com/aws-solutions-library-samples/guidance-for-text-generation-using-"
+        "embeddings-from-enterprise-data-on-aws/issues/3",
+        rule="LMI099",
+    ),
+    Recogniser(
         name="model-data-not-accessible",
         pattern=_line(
             r"Could not access model data at (?P<place>\S+?)\.? Please"
