@@ -77,7 +77,7 @@ class LmiContainer:
         Raises:
             LmiError: If no known release has this name or tag (LMI016).
         """
-        wanted = name.strip().lower()
+        wanted = name.strip().lower() if isinstance(name, str) else ""
         for release in container_releases().values():
             number = "" if release.lmi is None else str(release.lmi)
             if wanted and wanted in (release.name, release.tag.lower(), number):

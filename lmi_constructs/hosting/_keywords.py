@@ -33,6 +33,7 @@ from lmi_constructs.hosting.variant import (
     CapacityReservation,
     CoreDump,
     InstancePool,
+    LmiVariant,
     ManagedInstanceScaling,
     Routing,
 )
@@ -72,6 +73,12 @@ _KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
         "instance_pools": Kind(
             'give a list: [InstancePool("ml.g6.48xlarge", priority=1), ...]',
             (InstancePool,),
+            many=True,
+            required=True,
+        ),
+        "variants": Kind(
+            "give a list: [LmiVariant(model=..., instance_type=...)]",
+            (LmiVariant,),
             many=True,
             required=True,
         ),

@@ -11,7 +11,8 @@ import aws_cdk as cdk
 
 from lmi_constructs.container import LmiContainer
 from lmi_constructs.facts import registries
-from lmi_constructs.findings import Finding
+from lmi_constructs.findings import Finding, raise_errors
+from lmi_constructs.hosting._kinds import Kind, check_kinds, needed, text
 from lmi_constructs.hosting._permissions import Permission
 from lmi_constructs.hosting._tokens import is_token
 
@@ -21,6 +22,18 @@ if TYPE_CHECKING:
     from lmi_constructs.hosting._surroundings import Surroundings
 
 _MAPPING_ID = "LmiImageRegistries"
+_RELEASE = Kind('use LmiContainer.V27, or LmiContainer.of("v27")', (LmiContainer,))
+_FIELDS = {
+    "container": needed(_RELEASE),
+    "behaves_like": _RELEASE,
+    "uri": needed(text("123456789012.dkr.ecr.us-east-1.amazonaws.com/lmi:1")),
+    "repository": Kind(
+        "give a repository: ecr.Repository.from_repository_name(stack, id, name)",
+        has="repository_arn",
+        required=True,
+    ),
+    "tag": needed(text("v27")),
+}
 _ECR_URI = re.compile(
     r"^(?P<account>\d{12})\.dkr\.ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.[a-z0-9.-]+/(?P<repository>[^:@]+)"
 )
@@ -54,6 +67,7 @@ class ContainerImage(ABC):
     @staticmethod
     def from_lmi(container: LmiContainer) -> ContainerImage:
         """Return AWS's own image of a release, from the registry of the stack's region."""
+        raise_errors(check_kinds({"container": container}, _FIELDS))
         return _ReleasedImage(container)
 
     @staticmethod
@@ -68,6 +82,8 @@ class ContainerImage(ABC):
             behaves_like: Release it is built from or copied from. With it, settings are rendered
                 and checked as for that release; without it, nothing is known about the image.
         """
+        given = {"repository": repository, "tag": tag, "behaves_like": behaves_like}
+        raise_errors(check_kinds(given, _FIELDS))
         return _RepositoryImage(repository, tag, behaves_like)
 
     @staticmethod
@@ -79,6 +95,7 @@ class ContainerImage(ABC):
             behaves_like: Release it is built from or copied from. Default: the release whose
                 repository and tag the URI has, if it is one.
         """
+        raise_errors(check_kinds({"uri": uri, "behaves_like": behaves_like}, _FIELDS))
         return _AddressedImage(uri, behaves_like or LmiContainer.from_image_uri(uri))
 
     @abstractmethod

@@ -93,7 +93,8 @@ class LmiEndpointConfig(Construct):
             "role": execution_role,
             "network_isolation": network_isolation,
         }
-        report(self, check_keywords(given))
+        report(self, check_keywords({**given, "variants": variants}))
+        report(self, check_keywords({"variants": shadow_variants}))
         self.variants = tuple(ResolvedVariant.of(variant) for variant in variants)
         self.shadow_variants = tuple(ResolvedVariant.of(variant) for variant in shadow_variants)
         self.is_async = async_inference is not None

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from aws_cdk import aws_sagemaker as sagemaker
 
-from lmi_constructs.findings import Finding, LmiError
+from lmi_constructs.findings import Finding, raise_errors
+from lmi_constructs.hosting._kinds import Kind, check_kinds, needed, text
 from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.hosting.s3_location import S3Location
 
@@ -29,6 +30,18 @@ if TYPE_CHECKING:
 MOUNT_PATH = "/opt/ml/model"
 """Where SageMaker places model data in the container."""
 
+_FIELDS = {
+    "architecture": Kind(
+        'give a hub id, such as "Qwen/Qwen3-8B", or an Architecture', (str,), has="known"
+    ),
+    "serving_properties": text("option.model_id=..."),
+    "model_id": needed(text("Qwen/Qwen3-8B")),
+    "revision": text("main"),
+    "token": Kind("give a secret: Secret.from_secret_name_v2(stack, id, name)", has="secret_arn"),
+    "token_field": text("token"),
+    "path": Kind('give a folder, such as "bundle"', (str,), has="__fspath__", required=True),
+    "model_location": Kind("use S3Location(bucket, prefix)", (S3Location,)),
+}
 _HUB_ID = re.compile(r"^[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*$")
 
 
@@ -95,6 +108,8 @@ class ModelData(ABC):
             LmiError: If the prefix could not be mounted (LMI020, LMI021) or the bucket's name is none
                 (LMI025).
         """
+        given = {"architecture": architecture, "serving_properties": serving_properties}
+        raise_errors(check_kinds(given, _FIELDS))
         location = S3Location(bucket, prefix, encryption_key)
         return _S3Prefix(location, architecture, serving_properties)
 
@@ -124,9 +139,9 @@ class ModelData(ABC):
         Raises:
             LmiError: If the id is not one (LMI027) or the token is plain text (LMI006).
         """
-        findings = [*_check_hub_id(model_id), *_check_token(token)]
-        if findings:
-            raise LmiError(findings)
+        given = {"model_id": model_id, "revision": revision, "token_field": token_field}
+        raise_errors(check_kinds({**given, "architecture": architecture}, _FIELDS))
+        raise_errors([*_check_hub_id(model_id), *_check_token(token)])
         return _HubModel(model_id, revision, token, token_field, architecture or model_id)
 
     @staticmethod
@@ -156,6 +171,8 @@ class ModelData(ABC):
         """
         from lmi_constructs.hosting._model_bundle import ModelBundle
 
+        given = {"path": path, "model_location": model_location, "architecture": architecture}
+        raise_errors(check_kinds(given, _FIELDS))
         return ModelBundle.read(path, model_location, architecture)
 
     def of_model(self, architecture: Architecture | str) -> ModelData:
@@ -240,8 +257,10 @@ def _check_hub_id(model_id: str) -> list[Finding]:
 
 
 def _check_token(token: object) -> list[Finding]:
-    if not isinstance(token, str):
+    if token is None:
         return []
+    if not isinstance(token, str):
+        return check_kinds({"token": token}, _FIELDS)
     return [
         Finding(
             rule="LMI006",

@@ -7,10 +7,21 @@ from typing import TYPE_CHECKING, Any
 import aws_cdk as cdk
 import pytest
 
-from lmi_constructs import LmiEndpoint, LmiError, LmiModel, LmiSettings, ModelData, presets
+from lmi_constructs import (
+    ContainerImage,
+    LmiContainer,
+    LmiEndpoint,
+    LmiError,
+    LmiModel,
+    LmiSettings,
+    ModelData,
+    presets,
+)
 from lmi_constructs.hosting import LmiEndpointConfig, LmiVariant
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lmi_constructs.hosting import ScalableInstanceCount
 
 DATA = ModelData.s3_prefix("my-models", "m/")
@@ -156,3 +167,42 @@ def test_refuses_alarms_with_values_of_another_kind(
     (finding,) = raised.value.findings
     assert (finding.rule, finding.where) == ("LMI010", keyword)
     assert fix in finding.fix
+
+
+@pytest.mark.parametrize(
+    ("make", "where"),
+    [
+        (ModelData.hub, "model_id"),
+        (lambda value: ModelData.hub("Qwen/Qwen3-8B", revision=value), "revision"),
+        (lambda value: ModelData.hub("Qwen/Qwen3-8B", token=value), "token"),
+        (lambda value: ModelData.s3_prefix("my-models", "m/", architecture=value), "architecture"),
+        (
+            lambda value: ModelData.s3_prefix("my-models", "m/", serving_properties=value),
+            "serving_properties",
+        ),
+        (ModelData.from_asset, "path"),
+        (ContainerImage.from_uri, "uri"),
+        (ContainerImage.from_lmi, "container"),
+        (lambda value: ContainerImage.from_ecr_repository(value, "v27"), "repository"),
+    ],
+)
+def test_refuses_data_and_images_of_another_kind(make: Callable[[Any], Any], where: str) -> None:
+    for value in (5, True, float("nan"), ["x"], object(), b"x"):
+        with pytest.raises(LmiError) as raised:
+            make(value)
+        (finding,) = raised.value.findings
+        assert (finding.rule, finding.where) == ("LMI010", where)
+
+
+def test_refuses_variants_that_are_none(stack: cdk.Stack) -> None:
+    wrong: tuple[Any, ...] = (None, 5, "AllTraffic", [{"instance_type": "ml.g6.12xlarge"}])
+    for number, variants in enumerate(wrong):
+        with pytest.raises(LmiError, match="LmiVariant"):
+            LmiEndpointConfig(stack, f"Config{number}", variants=variants)
+
+
+def test_says_which_releases_there_are_whatever_was_asked_for() -> None:
+    wrong: Any
+    for wrong in (None, 27, ["v27"]):
+        with pytest.raises(LmiError, match="LMI016"):
+            LmiContainer.of(wrong)
