@@ -112,12 +112,13 @@ def bench(
     Each request costs tokens, and each level a while. Latencies are the median and the 99th
     percentile. The exit status is 1 if a request failed. Needs the extra `bench`.
     """
-    from lmi_constructs.runtime.benchmark import benchmark, capacity
+    from lmi_constructs.runtime.benchmark import benchmark, capacity, ensure_installed
 
     levels = []
-    if form == "text":
-        click.echo("  ".join(f"{title:>{width}}" for title, width in _COLUMNS))
     with readable_errors():
+        ensure_installed()
+        if form == "text":
+            click.echo("  ".join(f"{title:>{width}}" for title, width in _COLUMNS))
         for level in benchmark(
             name,
             concurrencies=concurrencies,

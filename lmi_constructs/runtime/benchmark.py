@@ -105,6 +105,18 @@ class Capacity:
         return max(1, math.floor(self.concurrency * CONCURRENCY_TARGET_RATIO))
 
 
+def ensure_installed() -> None:
+    """Say so at once if the tool that measures is missing.
+
+    Raises:
+        BenchmarkError: If sm-bench is not installed.
+    """
+    if importlib.util.find_spec(_TOOL) is None:
+        raise BenchmarkError(
+            "sm-bench is not installed", "pip install 'lmi-constructs[bench]', or sm-endpoint-bmt"
+        )
+
+
 def benchmark(
     endpoint_name: str,
     *,
@@ -134,10 +146,7 @@ def benchmark(
     Raises:
         BenchmarkError: If sm-bench is not installed, or cannot be run.
     """
-    if importlib.util.find_spec(_TOOL) is None:
-        raise BenchmarkError(
-            "sm-bench is not installed", "pip install 'lmi-constructs[bench]', or sm-endpoint-bmt"
-        )
+    ensure_installed()
     for concurrency in concurrencies:
         requests = requests_per_level or max(_FEWEST_REQUESTS, _REQUESTS_A_SLOT * concurrency)
         options = {
