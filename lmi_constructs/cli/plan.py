@@ -16,15 +16,21 @@ if TYPE_CHECKING:
     from lmi_constructs.container import LmiContainer
     from lmi_constructs.planner import Architecture, Plan, Suggestion
 
+_LONGEST_NUMBER = 13
+"""Digits and a unit: what is longer is a slip, not a context."""
+
 
 def _tokens(text: str) -> int:
-    """Return a number of tokens, which may be written as `16k`."""
-    written = text.strip().lower()
-    factor = {"k": 1024, "m": 1024**2}.get(written[-1:], 1)
-    digits = written[:-1] if factor > 1 else written
-    if not digits.isdecimal() or len(digits) > 12 or not int(digits):
-        raise click.BadParameter(f"{text!r} is no number of tokens such as 16384 or 16k")
-    return int(digits) * factor
+    """Return a number of tokens, read as the engine reads it: `16K` is 16,384, `16k` is 16,000."""
+    from lmi_constructs.container.values import readable_whole
+
+    try:
+        tokens = readable_whole(text, "km") if len(text.strip()) <= _LONGEST_NUMBER else 0
+    except ValueError:
+        tokens = 0
+    if tokens < 1:
+        raise click.BadParameter(f"{text!r} is no number of tokens such as 16384 or 16K")
+    return tokens
 
 
 class _Share(click.FloatRange):
@@ -46,12 +52,19 @@ class _Share(click.FloatRange):
 @click.option("--container", help="Container release, such as v27. Default: the library's.")
 @click.option("--tp", default="max", show_default=True, help="tensor_parallel_degree, or max.")
 @click.option(
-    "--max-model-len", type=_tokens, metavar="TOKENS", help="Longest context, such as 16384 or 16k."
+    "--max-model-len",
+    type=_tokens,
+    metavar="TOKENS",
+    help="Longest context, such as 16384 or 16K (16k is 16000).",
 )
 @click.option("--max-num-seqs", type=click.IntRange(1, 10**12), help="Sequences that run at once.")
 @click.option("--kv-cache-dtype", help="Number format of the cache, such as fp8.")
 @click.option("--quantization", help="Format of the weights, such as awq or fp8.")
-@click.option("--gpu-memory-utilization", type=_Share(0, 1, min_open=True))
+@click.option(
+    "--gpu-memory-utilization",
+    type=_Share(0, 1, min_open=True),
+    help="Share of each GPU's memory that the engine may use.",
+)
 @click.option("--expert-parallel", is_flag=True, help="Spread whole experts over the GPUs.")
 @click.option(
     "--concurrency-at", type=_tokens, metavar="TOKENS", help="Length to count requests at."

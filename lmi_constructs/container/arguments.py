@@ -375,8 +375,8 @@ def _engine_fix(argument: EngineArgument, option: Option) -> str:
         "float": "a number",
         "json": "JSON, as json.dumps writes it",
         "config": "a JSON object, as json.dumps writes it, with the keys that this engine knows",
-        "human_readable_int": "a whole number such as 16384 or 16k",
-        "human_readable_int_or_auto": "a whole number such as 16384 or 16k, or auto",
+        "human_readable_int": "a whole number such as 16384 or 16K",
+        "human_readable_int_or_auto": "a whole number such as 16384 or 16K, or auto",
         "nullable_kvs": "pairs such as image=4,video=1",
     }
     return "give it " + kinds.get(argument.type or "", "a plain text value")

@@ -86,7 +86,7 @@ class LmiSettings(BaseModel):
         max_rolling_batch_size: Sequences in flight at the same time; becomes `max_num_seqs` of vLLM
             also in asynchronous mode, where the container's default is only 32.
         max_model_len: Longest sequence in tokens, prompt and answer together; `auto` (v19 and
-            later) takes what fits into the memory; texts such as `16k` are read.
+            later) takes what fits into the memory; `16K` is read as 16384, `16k` as 16000.
         max_num_batched_tokens: Tokens that one step of the engine processes.
         gpu_memory_utilization: Share of the GPU memory that the engine may use, above 0 up to 1.
         kv_cache_dtype: Data type of the KV cache, such as `auto` or `fp8`.

@@ -37,7 +37,7 @@ def judge(
     """Return the grade, and what is wrong with the memory, after the hard rules were checked."""
     too_small = memory.pool.high < memory.needed
     if memory.pool.high <= 0 or (too_small and setup.version >= CONTEXT_CHECKED_FROM):
-        return "cannot", (_does_not_fit(memory, architecture, accelerator, setup),)
+        return "cannot", (_does_not_fit(memory, architecture, accelerator, setup, found),)
     if any(finding.severity == "error" for finding in found):
         return "cannot", ()
     if memory.pool.low < memory.needed:
@@ -48,9 +48,15 @@ def judge(
 
 
 def _does_not_fit(
-    memory: Memory, architecture: Architecture, accelerator: Accelerator, setup: Setup
+    memory: Memory,
+    architecture: Architecture,
+    accelerator: Accelerator,
+    setup: Setup,
+    found: tuple[Finding, ...],
 ) -> Finding:
     longest = memory.cache.longest(max(0.0, memory.pool.low) * GIB)
+    if architecture.max_context and any(finding.rule == "LMI056" for finding in found):
+        longest = min(longest, architecture.max_context)
     shorter = f"set max_model_len to {longest} or less, " if longest >= 1024 else ""
     return Finding(
         rule="LMI050",

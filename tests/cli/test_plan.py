@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from lmi_constructs.cli.plan import plan
+from lmi_constructs.container import LmiSettings
 
 MODEL = ("--model", "Qwen/Qwen3-32B")
 
@@ -17,13 +18,20 @@ def run(*arguments: str, columns: int = 100, **environment: str):
 
 
 def test_what_fits_is_shown_with_a_bar_and_a_table():
-    result = run(*MODEL, "--instance", "ml.g6.12xlarge", "--max-model-len", "16k")
+    result = run(*MODEL, "--instance", "ml.g6.12xlarge", "--max-model-len", "16K")
     assert result.exit_code == 0
     assert "tensor_parallel_degree 4: fits" in result.output
     assert "|WWWWWWWW" in result.output
     assert "W weights" in result.output
     assert "requests of 16384 tokens at once: 4." in result.output
     assert len(result.output.splitlines()) <= 20
+
+
+@pytest.mark.parametrize(("written", "meant"), [("16k", 16000), ("16K", 16384), ("1.5k", 1500)])
+def test_a_unit_means_what_it_means_in_the_settings(written: str, meant: int):
+    result = run(*MODEL, "--instance", "ml.g6.12xlarge", "--max-model-len", written)
+    assert f"requests of {meant} tokens at once" in result.output
+    assert LmiSettings(max_model_len=written).max_model_len == meant
 
 
 def test_the_containers_own_limit_of_sequences_is_applied_and_said():
@@ -79,7 +87,7 @@ def test_json_is_complete():
         "--format",
         "json",
         "--concurrency-at",
-        "4k",
+        "4K",
     )
     content = json.loads(result.output)
     assert content["grade"] == "fits"

@@ -145,6 +145,12 @@ def test_refuses_a_context_beyond_the_models_own_unless_it_is_stretched():
     assert stretched.grade == "fits"
 
 
+def test_no_advice_goes_beyond_the_models_own_context():
+    p = planned("Qwen/Qwen3-8B", "ml.g6.12xlarge", tensor_parallel_degree=4, max_model_len=500_000)
+    too_large = next(finding for finding in p.findings if finding.rule == "LMI050")
+    assert "set max_model_len to 40960 or less" in too_large.fix
+
+
 def test_refuses_weights_larger_than_the_local_storage():
     p = planned("Qwen/Qwen3-235B-A22B", "ml.g6.xlarge")
     assert rules(p)["LMI057"] == "error"

@@ -75,6 +75,9 @@ def test_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(BenchmarkError, match="sm-bench is not installed") as refused:
         list(benchmarks.benchmark("chat"))
     assert "lmi-constructs[bench]" in refused.value.advice
+    printed = CliRunner().invoke(lmi, ["bench", "chat"])
+    assert printed.exit_code == 1
+    assert printed.stdout == ""  # no head of a table that never comes
 
 
 def measured(**changed: Any) -> Mapping[str, Any]:
