@@ -9,7 +9,8 @@ from lmi_constructs import ModelData
 
 app = cdk.App(property_injectors=[RolesUnderOurPath()])
 stack = cdk.Stack(app, "Platform", env=cdk.Environment(account="123456789012", region="us-east-1"))
-vpc = ec2.Vpc(stack, "Network", max_azs=2)
+# Named, as zones that are looked up need credentials at synth.
+vpc = ec2.Vpc(stack, "Network", availability_zones=["us-east-1a", "us-east-1b"])
 topic = sns.Topic(stack, "Alarms")
 
 for team, prefix, hub_id in (

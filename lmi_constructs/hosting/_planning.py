@@ -76,6 +76,29 @@ def plan_memory(
     return plan(known, instance.name, configuration)
 
 
+def not_planned(architecture: Architecture | str | None) -> str | None:
+    """Return that nothing is planned for a model whose name is not known; `None` if it is known.
+
+    A slip in `architecture=` would otherwise switch the memory plan off without a word.
+    """
+    if not isinstance(architecture, str) or is_token(architecture):
+        return None
+    from difflib import get_close_matches
+
+    from lmi_constructs.facts import models
+    from lmi_constructs.planner import Architecture
+
+    if Architecture.known(architecture) is not None:
+        return None
+    names = [model.hub_id for model in models().values()]
+    near = get_close_matches(architecture, names, n=1, cutoff=0.8)
+    hint = f" did you mean {near[0]}? Or" if near else ""
+    return (
+        f"no memory is planned, as the planner does not know {architecture};{hint} give"
+        ' architecture=Architecture.from_config_json("config.json")'
+    )
+
+
 def findings_of(plan: Plan | None) -> tuple[Finding, ...]:
     """Return the findings of a plan, with what would fit."""
     if plan is None:

@@ -29,7 +29,7 @@ from lmi_constructs.hosting._permissions import (
     network_permissions,
 )
 from lmi_constructs.hosting._places import placed
-from lmi_constructs.hosting._planning import judge
+from lmi_constructs.hosting._planning import judge, not_planned
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._surroundings import Surroundings
 from lmi_constructs.hosting._tokens import is_token
@@ -167,6 +167,10 @@ class LmiModel(Construct):
                 "network isolation is off, as the container downloads the model at each start;"
                 " mount it from S3 with ModelData.s3_prefix(...) to isolate it"
             )
+
+        unplanned = not_planned(model_data.architecture)
+        if unplanned:
+            cdk.Annotations.of(self).add_info(unplanned)
 
         self.permissions = (
             *endpoint_permissions(surroundings),

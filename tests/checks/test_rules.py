@@ -78,3 +78,12 @@ def test_passes_on_everything_that_the_containers_room_finds():
 def test_a_reference_to_a_secret_is_no_secret_however_it_is_put_together(token):
     example = Example({"Model/Properties/PrimaryContainer/Environment/HF_TOKEN": token})
     assert "LMI006" not in {finding.rule for finding in findings(example)}
+
+
+def test_every_rule_that_is_written_is_run():
+    def below(kind: type[Rule]) -> set[type[Rule]]:
+        return {kind, *(one for child in kind.__subclasses__() for one in below(child))}
+
+    written = {kind for kind in below(Rule) if "id" in vars(kind)}
+    own = {kind for kind in written if kind.__module__.startswith("lmi_constructs.")}
+    assert own == {type(rule) for rule in RULES}
