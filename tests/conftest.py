@@ -16,6 +16,7 @@ os.environ.setdefault(
 os.environ.setdefault("JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION", "1")
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 REGION = "us-west-2"
 ACCOUNT = "111122223333"
+
+# A busy machine is no fault of what is tested.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 @pytest.fixture

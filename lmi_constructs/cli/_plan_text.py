@@ -51,6 +51,8 @@ def show(
     screen.print(_headline(planned, release))
     if planned.doubt is not None:
         screen.print(f"Memory is not planned: {planned.doubt}.")
+    elif planned.budget_gib is None:
+        screen.print("\n".join(planned.explain()[1:]), _capacity(planned, concurrency_at), sep="\n")
     else:
         screen.print()
         screen.print(_bar(planned, min(_WIDEST_BAR, max(10, screen.width - 28))))

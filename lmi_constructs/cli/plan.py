@@ -33,12 +33,15 @@ def _tokens(text: str) -> int:
     return tokens
 
 
-class _Share(click.FloatRange):
-    """A share from above 0 to 1; NaN, which no bound keeps out, is none."""
+class _Amount(click.FloatRange):
+    """A number from above 0 to a limit; NaN, which no bound keeps out, is none."""
+
+    def __init__(self, limit: float) -> None:
+        super().__init__(0, limit, min_open=True)
 
     def convert(self, value: Any, param: Any, ctx: Any) -> float:
-        share = float(super().convert(value, param, ctx))
-        return self.fail(f"{value!r} is no share", param, ctx) if share != share else share
+        amount = float(super().convert(value, param, ctx))
+        return self.fail(f"{value!r} is no number", param, ctx) if amount != amount else amount
 
 
 @click.command()
@@ -62,8 +65,15 @@ class _Share(click.FloatRange):
 @click.option("--quantization", help="Format of the weights, such as awq or fp8.")
 @click.option(
     "--gpu-memory-utilization",
-    type=_Share(0, 1, min_open=True),
+    type=_Amount(1),
     help="Share of each GPU's memory that the engine may use.",
+)
+@click.option(
+    "--measured-cache",
+    type=_Amount(10**6),
+    metavar="GIB",
+    help="GiB for the KV cache on each GPU, as the log of this engine says; judged instead of an"
+    " estimate.",
 )
 @click.option("--expert-parallel", is_flag=True, help="Spread whole experts over the GPUs.")
 @click.option(
@@ -82,6 +92,7 @@ def plan(
     kv_cache_dtype: str | None,
     quantization: str | None,
     gpu_memory_utilization: float | None,
+    measured_cache: float | None,
     expert_parallel: bool,
     concurrency_at: int | None,
     region: str | None,
@@ -110,8 +121,9 @@ def plan(
         expert_parallel=expert_parallel,
         engine_version=release.engine_version,
     )
-    planned = compute(architecture, instance, configuration)
-    suggestions = suggest(architecture, instance, configuration, region)
+    planned = compute(architecture, instance, configuration, measured_cache_gib=measured_cache)
+    estimated = measured_cache is None  # suggestions are estimates, which a measurement would belie
+    suggestions = suggest(architecture, instance, configuration, region) if estimated else ()
     if form == "json":
         content = _as_json(planned, suggestions, release, concurrency_at)
         click.echo(json.dumps(content, indent=2))

@@ -230,6 +230,7 @@ def _measured(outline: Plan, cache_gib: float) -> Plan:
     kept = cache_of(architecture, setup)
     needed = kept.needed(setup.context or 1) / GIB
     longest = kept.longest(cache_gib * GIB)
+    longest = min(longest, architecture.max_context or longest)
     grade, about_memory = judge_measured(
         cache_gib, needed, longest, architecture, setup, outline.findings
     )
@@ -240,7 +241,7 @@ def _measured(outline: Plan, cache_gib: float) -> Plan:
         kv_cache_gib=cache_gib,
         kv_needed_gib=needed,
         kv_tokens=kept.tokens(cache_gib * GIB),
-        max_context=min(longest, architecture.max_context or longest),
+        max_context=longest,
         cache=kept,
     )
 

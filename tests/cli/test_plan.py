@@ -68,7 +68,7 @@ def test_a_model_out_of_its_depth_is_not_refused():
         ((*MODEL, "--instance", "ml.g6.12xlarge", "--tp", "9" * 30), "neither a number nor max"),
         (
             (*MODEL, "--instance", "ml.g6.12xlarge", "--gpu-memory-utilization", "nan"),
-            "is no share",
+            "is no number",
         ),
         ((*MODEL, "--instance", "ml.g6.12xlarge", "--max-model-len", "2x"), "such as 16384"),
     ],
@@ -146,3 +146,23 @@ def test_refuses_a_region_that_does_not_exist():
     assert "us-east-1" in result.output.split("Did you mean ")[1].split("?")[0]
     assert "eu-west-1, " in result.output
     assert run(*MODEL, "--instance", "ml.g6.12xlarge", "--region", "us-east-1").exit_code == 0
+
+
+def test_a_cache_that_the_engine_logged_is_judged_instead_of_an_estimate():
+    place = ("--instance", "ml.g6e.12xlarge", "--measured-cache", "5.59")
+    fits = run(*MODEL, *place, "--max-model-len", "8K")
+    assert fits.exit_code == 0
+    assert "cache 5.59 GiB: 91584 tokens; one request of 8192 tokens needs 0.50 GiB" in fits.output
+    assert "|W" not in fits.output
+    llama = ("--model", "meta-llama/Llama-3.1-8B-Instruct", "--instance", "ml.g6.xlarge")
+    refused = run(*llama, "--measured-cache", "5.03")
+    assert refused.exit_code == 1
+    assert "set max_model_len to 41" in refused.output
+
+
+@pytest.mark.parametrize("option", ["--measured-cache", "--gpu-memory-utilization"])
+@pytest.mark.parametrize("value", ["nan", "0", "-1", "inf", "much"])
+def test_refuses_what_is_no_amount(option: str, value: str):
+    result = run(*MODEL, "--instance", "ml.g6.12xlarge", option, value)
+    assert result.exit_code == 2
+    assert "Traceback" not in result.output

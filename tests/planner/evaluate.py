@@ -2,7 +2,11 @@
 
 What a log does not say is not held against it: an engine without a version is dated by the number
 of its issue in vLLM's repository, and a case is `cannot` only if that also holds under the most
-favourable reading of the settings that it leaves out. The last line of the output is JSON.
+favourable reading of the settings that it leaves out. Where the log does not name the accelerator
+either, the cache size that the engine logged stands for it, as in `lmi plan --measured-cache`.
+
+The last line of the output is JSON. Its `from_configuration_alone` has the same counts without such
+cache sizes: nobody has them before the first start.
 """
 
 from __future__ import annotations
@@ -47,7 +51,7 @@ NOT_STARTED = {
 
 NAMED = (
     *("weights_median", "weights_p90", "kv_tokens_median", "kv_tokens_p90"),
-    *("refused_ok", "caught", "not_started", "abstained"),
+    *("refused_ok", "caught", "not_started", "abstained", "from_configuration_alone"),
 )
 """What the last line holds. `abstained` counts every case without a grade, whatever the reason."""
 
@@ -215,8 +219,9 @@ def summary(results: list[Result]) -> dict[str, Any]:
     )
     failed, started = outcomes(results)
     planned = [r for r in results if not r.by_log]
-    failed_planned, _ = outcomes(planned)
+    failed_planned, started_planned = outcomes(planned)
     read = [r for r in results if r.by_log]
+    placed = [r for r in results if device_of(r.case).compute_capability is not None]
     return {
         "weights_median": weights[0],
         "weights_p90": weights[1],
@@ -227,6 +232,17 @@ def summary(results: list[Result]) -> dict[str, Any]:
         "caught": caught(failed),
         "not_started": len(failed),
         "abstained": sum(grade_of(r) == "unknown" for r in results),
+        "from_configuration_alone": {
+            "refused_ok": sum(grade_of(r) == "cannot" for r in started_planned),
+            "caught": caught(failed_planned),
+            "not_started": len(failed_planned),
+            "abstained": len(results) - len(graded_by(planned)),
+            "cases": len(results),
+            "abstained_where_the_accelerator_is_known": sum(
+                r.by_log or grade_of(r) == "unknown" for r in placed
+            ),
+            "cases_where_the_accelerator_is_known": len(placed),
+        },
         "cases": len(results),
         "started": len(started),
         "started_fits": sum(grade_of(r) == "fits" for r in started),
@@ -235,9 +251,6 @@ def summary(results: list[Result]) -> dict[str, Any]:
         "of_these_logged_in_the_refusal_only": sum(
             stands_in_the_refusal_only(r.case) for r in read
         ),
-        "caught_without_these": caught(failed_planned),
-        "not_started_without_these": len(failed_planned),
-        "abstained_without_these": len(results) - len(graded_by(planned)),
     }
 
 

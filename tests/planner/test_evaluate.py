@@ -25,8 +25,10 @@ def test_the_last_line_holds_the_figures():
     assert figures["abstained"] == 3
     assert list(figures) == [
         *("weights_median", "weights_p90", "kv_tokens_median", "kv_tokens_p90"),
-        *("refused_ok", "caught", "not_started", "abstained"),
+        *("refused_ok", "caught", "not_started", "abstained", "from_configuration_alone"),
     ]
     assert "'judged_by_the_logged_cache': 1" in done.stdout
-    assert "'caught_without_these': 2, 'not_started_without_these': 2" in done.stdout
+    alone = figures["from_configuration_alone"]
+    assert (alone["caught"], alone["not_started"], alone["refused_ok"]) == (2, 2, 0)
+    assert (alone["abstained"], alone["cases"]) == (4, 7)
     assert "kv_too_small" in done.stdout
