@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
-from lmi_constructs.readable import readable
 from lmi_constructs.runtime.answers import read_answer
 from lmi_constructs.runtime.connection import service_client
 from lmi_constructs.runtime.error_translation import (
@@ -66,7 +65,7 @@ class AsyncInvocation:
                 raise container_error(self._what, None, failure.decode(errors="replace"))
             if time.monotonic() + poll_seconds > deadline:
                 raise NotReadyError(
-                    f"{self._what}: there is no answer after {readable(timeout_seconds)} seconds",
+                    f"{self._what}: there is no answer after {timeout_seconds:g} seconds",
                     "wait longer, and look at the endpoint's metric ApproximateBacklogSize: an "
                     "endpoint with no instances answers nothing",
                 )
