@@ -30,7 +30,7 @@ test-engine: $(INSTALLED) $(ENGINE_INSTALLED)  ## The client and commands agains
 	@LMI_ENGINE_PYTHON=$(abspath $(ENGINE))/bin/python $(BIN)/python -m pytest tests/engine
 
 docs: $(INSTALLED)  ## The documentation, into site/.
-	@$(BIN)/python -m mkdocs build --strict
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 format: $(INSTALLED)
 	@$(BIN)/ruff check --fix . && $(BIN)/ruff format .

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 DEFAULT_PRESET = "gpt-oss-120b"
+COPY_IN_S3 = "accept the licence on the hub, put a copy into a bucket and add -c model_bucket=BUCKET -c model_prefix=PREFIX/"
 OF_THE_APP = (
     "preset",
     "model_bucket",
@@ -43,7 +45,9 @@ def main() -> None:
     app = cdk.App()
     try:
         build(app)
-    except (LmiError, ContextError) as error:
+    except LmiError as error:
+        sys.exit(f"\n{in_words_of_the_context(error)}\n")
+    except ContextError as error:
         sys.exit(f"\n{error}\n")
     app.synth()
 
@@ -70,6 +74,14 @@ def build(app: cdk.App) -> PresetStack:
         container=LmiContainer.of(release) if release else None,
         max_capacity=whole_number(context, "max_capacity", 2),
         env=environment(),
+    )
+
+
+def in_words_of_the_context(error: LmiError) -> LmiError:
+    """Return an error whose advice can be followed on the command line, where there are no keywords."""
+    return LmiError(
+        replace(finding, fix=COPY_IN_S3) if finding.rule == "LMI014" else finding
+        for finding in error.findings
     )
 
 

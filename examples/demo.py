@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
+from lmi_constructs.facts.metrics import endpoint_metrics
 from lmi_constructs.findings import LmiError
+from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
     from lmi_constructs.local import CdkCli, LocalAws
@@ -141,6 +143,8 @@ def show(aws: LocalAws, endpoint: dict[str, Any]) -> None:
     alarms = aws.client("cloudwatch").describe_alarms()["MetricAlarms"]
 
     table = Table(show_header=False, box=None, padding=(0, 2), pad_edge=False)
+    table.add_column()
+    table.add_column(overflow="fold")  # a cut image URI is of no use
     table.add_row("endpoint", f"{endpoint['EndpointName']}  [green]{endpoint['EndpointStatus']}[/]")
     table.add_row("instance", f"{variant['InitialInstanceCount']} x {variant['InstanceType']}")
     table.add_row("host image", variant.get("InferenceAmiVersion", "default"))
@@ -153,16 +157,23 @@ def show(aws: LocalAws, endpoint: dict[str, Any]) -> None:
     for policy in policies:
         tracking = policy["TargetTrackingScalingPolicyConfiguration"]
         metric = tracking["PredefinedMetricSpecification"]["PredefinedMetricType"]
-        table.add_row("", f"[dim]{metric} at {tracking['TargetValue']:g}[/]")
+        table.add_row("", f"[dim]{metric} at {readable(tracking['TargetValue'])}[/]")
     table.add_row("alarms", str(len(alarms)))
     for alarm in alarms:
         table.add_row(
             "",
-            f"[dim]{alarm['MetricName']} {alarm['ComparisonOperator']} {alarm['Threshold']:g}[/]",
+            f"[dim]{alarm['MetricName']} {alarm['ComparisonOperator']} {threshold(alarm)}[/]",
         )
     console.print(table)
     expect(policies, "no scaling policy was made")
     expect(alarms, "no alarm was made")
+
+
+def threshold(alarm: dict[str, Any]) -> str:
+    """Return an alarm's threshold, times in seconds instead of CloudWatch's microseconds."""
+    if endpoint_metrics()[alarm["MetricName"]].unit == "Microseconds":
+        return f"{readable(alarm['Threshold'] / 1_000_000)} s"
+    return readable(alarm["Threshold"])
 
 
 def talk(aws: LocalAws, name: str) -> None:

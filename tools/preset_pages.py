@@ -13,6 +13,7 @@ from lmi_constructs.container import LmiContainer
 from lmi_constructs.facts.hub_models import hub_models
 from lmi_constructs.presets import PresetTable, catalogue
 from lmi_constructs.presets.tables import TABLES
+from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +62,7 @@ def _index(rows: dict[str, CatalogueRow]) -> Iterator[str]:
     yield "|---|---|---|---|---|---|---|---|---|"
     for name, row in rows.items():
         numbers = (row.memory_gib, row.max_model_len, row.concurrency)
-        cells = ["-" if number is None else f"{number:g}" for number in numbers]
+        cells = ["-" if number is None else readable(number) for number in numbers]
         yield (
             f"| [{name}]({name}.md) | {TABLES[name].section} | `{row.hub_id}` |"
             f" `{row.instance_type}` | {row.accelerators} | {row.grade} | "
@@ -164,7 +165,7 @@ def _facts(table: PresetTable, row: CatalogueRow) -> Iterator[str]:
     yield f"| container | {table.container}: {table.container_source} |"
     yield f"| instance | `{row.instance_type}` ({row.accelerators}): {table.instance_type.source} |"
     yield f"| memory | {row.grade}" + (
-        f", {row.memory_gib:g} GiB each |" if row.memory_gib else " |"
+        f", {readable(row.memory_gib)} GiB each |" if row.memory_gib else " |"
     )
 
 
@@ -223,6 +224,10 @@ environment = cdk.Environment(
 )
 stack = cdk.Stack(app, "{table.class_name.replace("_", "")}", env=environment)
 
+if bucket == "my-models":
+    cdk.Annotations.of(stack).add_warning_v2(
+        "example:bucket", "my-models stands for your bucket: give it with -c model_bucket=BUCKET"
+    )
 model_data = ModelData.s3_prefix(bucket, "{table.name}/")
 endpoint = presets.{table.class_name}(stack, "Endpoint", model_data=model_data)
 endpoint.auto_scale_instance_count(max_capacity=2).scale_on_concurrency("Concurrency")

@@ -18,6 +18,24 @@ if TYPE_CHECKING:
 
     from lmi_constructs.checks.rules import Rule
 
+WITHOUT_TEMPLATE = {
+    "LMI010": "a keyword or setting is of the wrong kind: nothing could be rendered from it",
+    "LMI011": "`serving.properties` cannot be read, or has a value that beats another one given",
+    "LMI012": "a smoke test that could not pass: nothing can be called so, or it names no component",
+    "LMI013": "one variable of the environment is set twice, by keywords that disagree",
+    "LMI017": "the release's engine is older than the one that knows the model's class",
+    "LMI019": "settings are given for an image that behaves like no release anybody named",
+    "LMI028": "files beside the model are missing, packed or in the way",
+    "LMI029": "`config.json` cannot be read, so that nothing can be planned",
+    "LMI038": "the repository of the image is not known, so that no permission to pull can be given",
+    "LMI046": "accelerators, CPUs or memory of a component's copy are missing or out of range",
+    "LMI048": "a variant has neither or both of `instance_type` and `instance_pools`",
+    "LMI049": "a warning: SageMaker takes the instance type, but nothing is known of its accelerators",
+    "LMI068": "keywords that exclude each other, or of which one is needed",
+    "LMI069": "a variant, region or account that is another than what it is meant for",
+}
+"""What constructs and commands say of their own input, where no template shows the fault."""
+
 FOLDER = Path(__file__).parent.parent / "docs" / "rules"
 
 
@@ -46,6 +64,17 @@ def _index() -> str:
             f"| [{kind.id}]({kind.id}.md) | {kind.severity} | {kind.title} |"
             for kind in sorted(kinds, key=lambda kind: kind.id)
         ]
+    lines += [
+        "",
+        "## Of your own input",
+        "",
+        "Constructs, the planner and commands say these of what they are given. No template shows such a",
+        "fault, so there is no page with an example: the message says what to write.",
+        "",
+        "| Id | What is wrong |",
+        "|---|---|",
+        *(f"| {id} | {what} |" for id, what in WITHOUT_TEMPLATE.items()),
+    ]
     return "\n".join(lines) + "\n"
 
 

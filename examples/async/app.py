@@ -15,6 +15,10 @@ bucket = s3.Bucket(
     lifecycle_rules=[s3.LifecycleRule(expiration=cdk.Duration.days(30))],
 )
 models = app.node.try_get_context("model_bucket") or "my-models"
+if models == "my-models":
+    cdk.Annotations.of(stack).add_warning_v2(
+        "example:bucket", "my-models stands for your bucket: give it with -c model_bucket=BUCKET"
+    )
 endpoint = LmiEndpoint(
     stack,
     "Summaries",

@@ -8,6 +8,10 @@ app = cdk.App()
 stack = cdk.Stack(app, "Guarded")
 bucket = app.node.try_get_context("model_bucket") or "my-models"
 max_model_len = int(app.node.try_get_context("max_model_len") or 16384)
+if bucket == "my-models":
+    cdk.Annotations.of(stack).add_warning_v2(
+        "example:bucket", "my-models stands for your bucket: give it with -c model_bucket=BUCKET"
+    )
 endpoint = LmiEndpoint(
     stack,
     "Chat",

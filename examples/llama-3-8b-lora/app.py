@@ -13,6 +13,10 @@ environment = cdk.Environment(
 )
 stack = cdk.Stack(app, "Llama38BLora", env=environment)
 
+if bucket == "my-models":
+    cdk.Annotations.of(stack).add_warning_v2(
+        "example:bucket", "my-models stands for your bucket: give it with -c model_bucket=BUCKET"
+    )
 model_data = ModelData.s3_prefix(bucket, "llama-3-8b-lora/")
 endpoint = presets.Llama3_8BLora(stack, "Endpoint", model_data=model_data)
 endpoint.auto_scale_instance_count(max_capacity=2).scale_on_concurrency("Concurrency")

@@ -7,6 +7,10 @@ from lmi_constructs import LmiEndpoint, ModelData
 app = cdk.App()
 stack = cdk.Stack(app, "Minimal")
 bucket = app.node.try_get_context("model_bucket") or "my-models"
+if bucket == "my-models":
+    cdk.Annotations.of(stack).add_warning_v2(
+        "example:bucket", "my-models stands for your bucket: give it with -c model_bucket=BUCKET"
+    )
 endpoint = LmiEndpoint(
     stack,
     "Chat",

@@ -17,6 +17,10 @@ TENANTS = ("acme", "globex")
 app = cdk.App()
 stack = cdk.Stack(app, "MultiTenant")
 models = app.node.try_get_context("model_bucket") or "my-models"
+if models == "my-models":
+    cdk.Annotations.of(stack).add_warning_v2(
+        "example:bucket", "my-models stands for your bucket: give it with -c model_bucket=BUCKET"
+    )
 fleet = LmiFleet(stack, "Fleet", instance_type="ml.g6.12xlarge")
 base = LmiInferenceComponent(
     stack,

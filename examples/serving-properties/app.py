@@ -16,6 +16,10 @@ environment = cdk.Environment(
 )
 stack = cdk.Stack(app, "ServingProperties", env=environment)
 
+if bucket == "my-models":
+    cdk.Annotations.of(stack).add_warning_v2(
+        "example:bucket", "my-models stands for your bucket: give it with -c model_bucket=BUCKET"
+    )
 endpoint = LmiEndpoint(
     stack,
     "Endpoint",

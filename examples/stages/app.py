@@ -40,6 +40,7 @@ class ChatStage(cdk.Stage):
             scaling = endpoint.auto_scale_instance_count(max_capacity=max_capacity)
             scaling.scale_on_concurrency("Load")
         endpoint.add_alarms()
+        cdk.CfnOutput(stack, "EndpointName", value=endpoint.endpoint_name)
 
 
 def build() -> dict[str, Any]:

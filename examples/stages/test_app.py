@@ -25,7 +25,9 @@ def test_each_stage_stays_in_its_region_and_has_no_findings(
 ) -> None:
     region = MODULE["STAGES"][name]["region"]
     stack = stages[name].node.find_child("Chat")
-    (model,) = Template.from_stack(stack).find_resources("AWS::SageMaker::Model").values()
+    template = Template.from_stack(stack)
+    template.has_output("EndpointName", {})
+    (model,) = template.find_resources("AWS::SageMaker::Model").values()
     container = model["Properties"]["PrimaryContainer"]
     assert f".{region}.amazonaws.com/" in container["Image"]
     assert region in container["ModelDataSource"]["S3DataSource"]["S3Uri"]

@@ -14,6 +14,10 @@ from lmi_constructs import (
 app = cdk.App()
 stack = cdk.Stack(app, "TwoModels")
 models = app.node.try_get_context("model_bucket") or "my-models"
+if models == "my-models":
+    cdk.Annotations.of(stack).add_warning_v2(
+        "example:bucket", "my-models stands for your bucket: give it with -c model_bucket=BUCKET"
+    )
 fleet = LmiFleet(
     stack,
     "Fleet",

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from lmi_constructs.readable import readable
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -145,7 +147,9 @@ def tail(value: object) -> str:
 
 def shown(value: object) -> str:
     """Return a value as a message shows it."""
-    return "an unknown value" if value is UNKNOWN else str(value)
+    if value is UNKNOWN:
+        return "an unknown value"
+    return readable(value) if isinstance(value, float) else str(value)
 
 
 def legible(text: str) -> str:

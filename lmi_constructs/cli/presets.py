@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lmi_constructs.readable import readable
+
 if TYPE_CHECKING:
     from lmi_constructs.presets import CatalogueRow, PresetTable
 
@@ -67,7 +69,7 @@ def _show_all(form: str) -> None:
 def _cells(row: CatalogueRow) -> tuple[str, ...]:
     gated = {True: "yes", False: "no", None: "?"}[row.gated]
     numbers = (row.memory_gib, row.max_model_len, row.concurrency)
-    known = ("-" if number is None else f"{number:g}" for number in numbers)
+    known = ("-" if number is None else readable(number) for number in numbers)
     return (row.name, row.instance_type, row.accelerators, row.grade, *known, gated)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.container import values
 from lmi_constructs.container.schema import problems
+from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -53,7 +54,9 @@ def bounds_broken(argument: EngineArgument, value: float) -> str | None:
     broken = any(not limits[kind][0](value, limit) for kind, limit in argument.bounds.items())
     if not broken:
         return None
-    return " and ".join(f"{limits[kind][1]} {limit:g}" for kind, limit in argument.bounds.items())
+    return " and ".join(
+        f"{limits[kind][1]} {readable(limit)}" for kind, limit in argument.bounds.items()
+    )
 
 
 def _bare_flag(argument: EngineArgument) -> bool:

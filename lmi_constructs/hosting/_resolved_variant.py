@@ -154,18 +154,8 @@ def _host_image(
         return None, []
     choices = [choose_host_image(container.release, instance.family) for instance in known]
     images = {None if choice is None else choice.host_image for choice in choices}
-    if len(images) == 1 and None not in images:
-        return images.pop(), []
-    finding = Finding(
-        rule="LMI039",
-        message=f"no host image is known that runs {container.name} on {', '.join(names)}",
-        why="SageMaker starts its default host image; with a driver too old for the container's"
-        " CUDA version the endpoint stays in Creating without a single log line",
-        fix="choose one with host_image=, or another container or instance type",
-        severity="warning",
-        where="host_image",
-    )
-    return None, [finding]
+    # Where none is known, LMI032 or LMI039 of the rules says so at synth.
+    return images.pop() if len(images) == 1 else None, []
 
 
 def _check_host_image(name: str, instance: InstanceType) -> list[Finding]:

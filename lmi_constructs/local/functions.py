@@ -25,6 +25,7 @@ from moto.core.common_models import CloudFormationModel
 
 from lmi_constructs.local import clients
 from lmi_constructs.local.resources import ApiResource, Properties, ResourceFailure
+from lmi_constructs.readable import readable
 
 _RUN = """
 import importlib, json, sys
@@ -194,7 +195,9 @@ def _run(told: Properties, account_id: str, region_name: str) -> Properties:
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            raise ResourceFailure(f"The function took longer than {error.timeout:g} s.") from error
+            raise ResourceFailure(
+                f"The function took longer than {readable(error.timeout)} s."
+            ) from error
     if listener.answer is None:
         said = " ".join(done.stderr.strip().splitlines()[-_LAST_LINES:])
         raise ResourceFailure(f"The function did not answer. {said}")

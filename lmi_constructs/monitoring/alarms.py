@@ -14,6 +14,7 @@ from lmi_constructs.container.tokens import is_number_token
 from lmi_constructs.facts.metrics import endpoint_metrics
 from lmi_constructs.findings import Finding, raise_errors
 from lmi_constructs.monitoring.metrics import endpoint_metric
+from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -289,11 +290,13 @@ def _check(
         if is_number_token(value):
             findings += _check_unknown(kind, accelerator_count)
         elif value <= 0 or (kind.largest is not None and value > kind.largest):
-            limits = "above 0" if kind.largest is None else f"above 0, up to {kind.largest:g}"
+            limits = (
+                "above 0" if kind.largest is None else f"above 0, up to {readable(kind.largest)}"
+            )
             findings.append(
                 Finding(
                     rule="LMI088",
-                    message=f"{kind.name} is {value:g}",
+                    message=f"{kind.name} is {readable(value)}",
                     why="the alarm would always fire, or never",
                     fix=f"give a value {limits}"
                     + (": a share, not percent" if kind.largest == 1 else ""),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lmi_constructs.container.tokens import is_number_token
 from lmi_constructs.facts.metrics import endpoint_metrics
 from lmi_constructs.findings import Finding, LmiError
+from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
     import aws_cdk as cdk
@@ -101,7 +102,7 @@ def seconds_of_period(period: cdk.Duration | None, default: int) -> int:
         raise LmiError(_wrong_period("it is not known at synth, and the CDK takes no such period"))
     is_long = seconds > 0 and seconds % _MINUTE == 0
     if not (is_long or seconds in _SHORT_PERIODS) or seconds > _LONGEST_PERIOD:
-        raise LmiError(_wrong_period(f"it is {seconds:g} seconds"))
+        raise LmiError(_wrong_period(f"it is {readable(seconds)} seconds"))
     return int(seconds)
 
 

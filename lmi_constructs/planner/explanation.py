@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lmi_constructs.readable import readable
+
 if TYPE_CHECKING:
     from lmi_constructs.planner.plan import Plan
 
@@ -30,7 +32,8 @@ def explain(plan: Plan) -> list[str]:
     graphs = "counted in the budget" if setup.graphs_in_budget else "taken outside the budget"
     return [
         *lines,
-        f"budget {plan.budget_gib:.2f} GiB: {setup.utilization:g} of the {plan.usable_gib:.2f} GiB"
+        f"budget {plan.budget_gib:.2f} GiB: {readable(setup.utilization)} of the"
+        f" {plan.usable_gib:.2f} GiB"
         f" that the driver shows of {plan.accelerator.name}",
         f"weights {plan.weights_gib:.2f} GiB: {stored}; {ranks} on each accelerator",
         f"activation {plan.activation_gib:.2f} GiB: a trial batch of {setup.batched_tokens} tokens"

@@ -8,6 +8,7 @@ from lmi_constructs.facts import instance_types
 from lmi_constructs.findings import Finding
 from lmi_constructs.planner.configuration import CONTEXT_CHECKED_FROM
 from lmi_constructs.planner.profile import GIB
+from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
     from lmi_constructs.facts import Accelerator
@@ -89,7 +90,8 @@ def _fits_barely(
 def _no_room_for_graphs(setup: Setup) -> Finding:
     return Finding(
         rule="LMI051",
-        message=f"gpu_memory_utilization {setup.utilization:g} leaves no room for CUDA graphs, which"
+        message=f"gpu_memory_utilization {readable(setup.utilization)} leaves no room for"
+        " CUDA graphs, which"
         " this engine captures outside its budget",
         why="the engine may run out of memory after it made the cache",
         fix="set gpu_memory_utilization to 0.95 or less, or enforce_eager to true",

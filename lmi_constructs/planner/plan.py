@@ -26,6 +26,7 @@ from lmi_constructs.planner.rules import broken_rules
 from lmi_constructs.planner.single_instance import fits_nowhere
 from lmi_constructs.planner.start_up import start_up_of
 from lmi_constructs.planner.weights import repository_bytes
+from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
     from lmi_constructs.planner.architecture import Architecture
@@ -203,7 +204,7 @@ def _between(outline: Plan) -> Plan:
     architecture, setup = outline.architecture, outline.setup
     nominal = outline.accelerator.memory_gib
     judged = []
-    called = f"{outline.accelerator.name} with all of its nominal {nominal:g} GiB"
+    called = f"{outline.accelerator.name} with all of its nominal {readable(nominal)} GiB"
     for usable in (_least_shown() * nominal, nominal):
         accelerator = replace(outline.accelerator, name=called, usable_memory_gib=usable)
         memory = Memory.of(architecture, accelerator, outline.configuration, setup)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.findings import Finding
+from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -142,7 +143,7 @@ def _blocks(
         yield Finding(
             rule="LMI053",
             message=f"{what} of {a.name} is {width} wide, so that each of {setup.tensor} ranks gets"
-            f" {part:g}, no multiple of the {q.method} {'block' if q.block else 'group'} of"
+            f" {readable(part)}, no multiple of the {q.method} {'block' if q.block else 'group'} of"
             f" {multiple}",
             why="the engine stops while it loads the weights, or at the first request",
             fix=(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from lmi_constructs.checks.rules.common import count_of, instance
 from lmi_constructs.checks.values import literal
 from lmi_constructs.operations.aws import NotThereError, asking
+from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -66,7 +67,7 @@ def _judged(place: Place, name: str, own: int, together: int, allowed: float | N
         detail = f"Service Quotas does not list {_title(name)!r}"
         return place.outcome("quota", "unknown", detail, "look into Service Quotas (SageMaker)")
     more = f" ({together} with the other endpoints here)" if together > own else ""
-    detail = f"{own} x {name} at first{more}, and the account may have {allowed:g}"
+    detail = f"{own} x {name} at first{more}, and the account may have {readable(allowed)}"
     if max(own, together) > allowed:
         fix = f"ask for more of {_title(name)!r} in Service Quotas; it can take days"
         return place.outcome("quota", "fail", detail, fix)

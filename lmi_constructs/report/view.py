@@ -9,7 +9,9 @@ from lmi_constructs.checks import check
 from lmi_constructs.checks.rules.base import PlacedFinding
 from lmi_constructs.checks.rules.common import config_of, environment, release, scaled
 from lmi_constructs.checks.rules.memory import plans
-from lmi_constructs.checks.values import literal
+from lmi_constructs.checks.values import literal, number
+from lmi_constructs.facts.metrics import endpoint_metrics
+from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from lmi_constructs.planner import Plan
 
 _SECRET = ("TOKEN", "SECRET", "PASSWORD", "KEY")
+_TIME = "Microseconds"
 UNKNOWN = "known at deployment"
 
 
@@ -221,7 +224,16 @@ def _watches(deployment: Deployment, alarm: Alarm, endpoint: Endpoint) -> bool:
 
 def _alarm(alarm: Alarm) -> str:
     metrics = ", ".join(map(_metric, alarm.metrics))
-    return f"{metrics} {_shown(alarm.comparison)} {_shown(alarm.threshold)}"
+    return f"{metrics} {_shown(alarm.comparison)} {_threshold(alarm)}"
+
+
+def _threshold(alarm: Alarm) -> str:
+    """Return a threshold as a person reads it: times in seconds, not in CloudWatch's microseconds."""
+    known = number(alarm.threshold)
+    facts = [endpoint_metrics().get(literal(metric.metric_name) or "") for metric in alarm.metrics]
+    if known is not None and facts and all(fact and fact.unit == _TIME for fact in facts):
+        return f"{readable(known / 1_000_000)} s"
+    return _shown(alarm.threshold)
 
 
 def _metric(metric: Metric) -> str:
@@ -237,8 +249,6 @@ def _value(name: str, value: object) -> str:
 
 
 def _shown(value: object) -> str:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
     if isinstance(value, (int, float)):
-        return str(value)
+        return readable(value)
     return literal(value) or UNKNOWN

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_iam as iam
+from aws_cdk.assertions import Template
 
 from lmi_constructs import (
     CapacityReservation,
@@ -24,8 +26,10 @@ from lmi_constructs import (
     ModelData,
     Routing,
 )
+from lmi_constructs.checks import check_template
 from lmi_constructs.facts import host_images, instance_types
 from lmi_constructs.facts.host_image_choices import choose_host_image, host_image_choices
+from lmi_constructs.testing import assert_no_findings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,16 +91,29 @@ def test_names_only_host_images_and_families_that_exist() -> None:
         assert choice.families <= families
 
 
+def test_says_once_that_no_host_image_is_known_for_a_new_instance_type(
+    stack: cdk.Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new = replace(
+        instance_types()["ml.g6.48xlarge"], name="ml.fictional.48xlarge", default_host_driver=None
+    )
+    monkeypatch.setitem(instance_types(), new.name, new)
+    LmiEndpoint(stack, "Chat", model_data=DATA, instance_type=new.name)
+    template = Template.from_stack(stack).to_json()
+    names = {finding.rule for finding in check_template(template, region="us-east-1")}
+    assert names & {"LMI032", "LMI037", "LMI039"} == {"LMI039"}
+
+
 def test_warns_when_no_host_image_is_known(stack: cdk.Stack, resources: Any) -> None:
-    endpoint = LmiEndpoint(
+    LmiEndpoint(
         stack,
         "Chat",
         model_data=DATA,
         instance_type="ml.g7e.12xlarge",
         container=LmiContainer.V24,
     )
-    findings = endpoint.endpoint_config.variants[0].findings
-    assert "LMI039" in [finding.rule for finding in findings]
+    with pytest.raises(AssertionError, match="LMI039"):
+        assert_no_findings(stack)
     (config,) = resources(stack, "AWS::SageMaker::EndpointConfig")
     assert "InferenceAmiVersion" not in config["ProductionVariants"][0]
 

@@ -34,6 +34,11 @@ def test_shows_each_endpoint_with_its_instance_container_settings_and_scaling() 
     assert re.search(r"1 to \d+ instances", page)
 
 
+def test_shows_thresholds_of_latencies_in_seconds() -> None:
+    template = Example({"Latency/Properties/Threshold": 10_000_000.0}, base="scaled").template()
+    assert "ModelLatency GreaterThanThreshold 10 s" in page_of(template)
+
+
 def test_shows_the_plan_of_a_model_whose_id_stands_beside_the_data() -> None:
     template = Example().template()
     template["Resources"]["Model"]["Metadata"] = {"lmi:model": "Qwen/Qwen3-8B"}

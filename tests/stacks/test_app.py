@@ -168,6 +168,14 @@ def test_says_what_is_wrong_without_a_traceback(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_says_of_a_gated_model_what_to_write_on_the_command_line(tmp_path: Path) -> None:
+    done = run(["app.py"], tmp_path, preset="llama-3-8b")
+    assert done.returncode == 1
+    assert "LMI014" in done.stderr
+    assert "-c model_bucket=BUCKET" in done.stderr
+    assert "ModelData" not in done.stderr
+
+
 @pytest.mark.cdk_validation
 @pytest.mark.parametrize("program", [["app.py"], ["-c", FULL_ENDPOINT]], ids=["app", "full"])
 def test_passes_the_strict_validation_of_the_cdk_and_cfn_lint(

@@ -66,6 +66,7 @@ def rule_families() -> dict[str, tuple[type[Rule], ...]]:
             images.UnknownHostImage,
             images.ImageForOtherAccelerators,
             images.HostImageNotChosen,
+            images.NoHostImageKnown,
         ),
         "Instances": (
             instances.UnknownInstanceType,

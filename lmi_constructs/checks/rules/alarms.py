@@ -15,6 +15,7 @@ from lmi_constructs.checks.rules.common import (
 )
 from lmi_constructs.checks.values import UNKNOWN, literal, number, shown
 from lmi_constructs.facts.metrics import endpoint_metrics
+from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,7 +126,8 @@ class ThresholdInAnotherUnit(Rule):
             endpoint = _endpoint(deployment, metric)
             slowest = 100_000 if _serves_llm(deployment, endpoint) else 1000
             if 0 < threshold < slowest and _above(alarm):
-                message = f"the threshold {threshold:g} of {name} is {threshold / 1000:g} ms"
+                milliseconds = readable(threshold / 1000)
+                message = f"the threshold {readable(threshold)} of {name} is {milliseconds} ms"
                 yield self.found(alarm, "Threshold", message)
 
 
@@ -147,8 +149,10 @@ class PercentOfOneGpu(Rule):
             count = _gpus(deployment, metric)
             threshold = number(alarm.threshold)
             if count and count > 1 and threshold and threshold <= 100 and _above(alarm):
-                message = f"the threshold {threshold:g} is of {count * 100} % on {count} GPUs"
-                fix = f"use {threshold * count:g}"
+                message = (
+                    f"the threshold {readable(threshold)} is of {count * 100} % on {count} GPUs"
+                )
+                fix = f"use {readable(threshold * count)}"
                 yield self.found(alarm, "Threshold", message, fix=fix)
 
 
@@ -183,7 +187,8 @@ class NeverFires(Rule):
             count, threshold = _gpus(deployment, metric), number(alarm.threshold)
             if count and threshold and threshold > 100 * count and _above(alarm):
                 message = (
-                    f"the threshold {threshold:g} is above {count * 100}, the most of {count} GPUs"
+                    f"the threshold {readable(threshold)} is above {count * 100}, the most of"
+                    f" {count} GPUs"
                 )
                 yield self.found(alarm, "Threshold", message, severity="warning", source=_GUIDE)
 

@@ -17,6 +17,7 @@ from lmi_constructs.checks.rules.common import (
 from lmi_constructs.checks.rules.engine import judged_runs
 from lmi_constructs.checks.values import UNKNOWN, literal, number
 from lmi_constructs.facts.limits import limits
+from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -187,8 +188,8 @@ class ComponentDoesNotFit(Rule):
             ):
                 continue
             message = (
-                f"all copies ask for {wanted[key]:g} accelerators, at most {most:g} instances have"
-                f" {most * kind.accelerator_count:g}"
+                f"all copies ask for {readable(wanted[key])} accelerators, at most {readable(most)}"
+                f" instances have {readable(most * kind.accelerator_count)}"
             )
             yield self.found(component, "RuntimeConfig/CopyCount", message, severity="warning")
 

@@ -18,6 +18,7 @@ from lmi_constructs.checks.rules.common import (
 )
 from lmi_constructs.checks.values import literal
 from lmi_constructs.facts import InstanceType, host_images, registries
+from lmi_constructs.facts.host_image_choices import choose_host_image
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from lmi_constructs.checks.deployment import Deployment
     from lmi_constructs.checks.resources import Container
     from lmi_constructs.checks.rules.common import Running
+    from lmi_constructs.container import LmiContainer
     from lmi_constructs.findings import Finding, Severity
 
 _IMAGE: Final = "Model/Properties/PrimaryContainer/Image"
@@ -121,7 +123,9 @@ class DriverTooOld(Rule):
                     f"{kind.name} starts with driver {kind.default_host_driver} (CUDA 11.4), the"
                     f" image has CUDA {cuda[0]}.{cuda[1]}"
                 )
-                fix = f"set InferenceAmiVersion to {_host_image_for(cuda)}"
+                fix = "choose another image or instance type: no host image is known that runs both"
+                if not _lacks_host_image(release(deployment, one.container), kind):
+                    fix = f"set InferenceAmiVersion to {_host_image_for(cuda)}"
                 where = f"{path.rsplit('/', 1)[0]}/InferenceAmiVersion"
                 yield self.found(one.config, where, message, fix=fix, severity=severity)
 
@@ -220,7 +224,7 @@ class ImageForOtherAccelerators(Rule):
             container = release(deployment, one.container)
             if container is None:
                 continue
-            wanted = "neuron" if container.release.engine == "neuronx" else "gpu"
+            wanted = _accelerator_kind(container)
             for path, name in one.variant.instance_types:
                 kind = instance(name)
                 if kind and kind.accelerator_kind != wanted:
@@ -255,6 +259,8 @@ class HostImageNotChosen(Rule):
         """Yield CUDA 13 images on a host that is older or left to the default."""
         for one, path, kind, cuda in _on_default_host(deployment):
             driver = kind.default_host_driver
+            if _lacks_host_image(release(deployment, one.container), kind):
+                continue
             if cuda >= (13, 0) and (driver is None or 500 <= driver < 580):
                 has = "an unknown driver" if driver is None else f"driver {driver}"
                 message = (
@@ -269,6 +275,53 @@ class HostImageNotChosen(Rule):
                     f"the image has CUDA {chosen[0]}.{chosen[1]}, the host {host[0]}.{host[1]}"
                 )
                 yield self.found(one.config, f"{one.variant.path}/InferenceAmiVersion", message)
+
+
+class NoHostImageKnown(Rule):
+    """LMI039."""
+
+    id = "LMI039"
+    title = "no host image is known that runs the image on this instance type"
+    severity = "warning"
+    why = (
+        "SageMaker starts its default host image; if its driver is too old for the image, the"
+        " endpoint stays in Creating without a single log line"
+    )
+    fix = "choose another image or instance type, or set InferenceAmiVersion to one that you tried"
+    source = "https://github.com/aws/deep-learning-containers/pull/6187"
+    failing = Example(
+        {
+            f"{_VARIANT}/InferenceAmiVersion": REMOVED,
+            f"{_VARIANT}/InstanceType": "ml.g7e.24xlarge",
+        }
+    )
+    passing = DriverTooOld.passing
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield releases on instance types for which nobody has published a host image."""
+        for one in running(deployment):
+            container = release(deployment, one.container)
+            if container is None or one.variant.host_image is not None:
+                continue
+            for path, name in one.variant.instance_types:
+                kind = instance(name)
+                if kind is None or kind.accelerator_kind != _accelerator_kind(container):
+                    continue
+                old = kind.default_host_driver is not None and kind.default_host_driver < 500
+                if _lacks_host_image(container, kind) and not old:  # old ones are LMI032
+                    message = f"no host image is known that runs {container.name} on {kind.name}"
+                    where = f"{path.rsplit('/', 1)[0]}/InferenceAmiVersion"
+                    yield self.found(one.config, where, message)
+
+
+def _accelerator_kind(container: LmiContainer) -> str:
+    """Return the accelerators that a release is built for: `neuron` or `gpu`."""
+    return "neuron" if container.release.engine == "neuronx" else "gpu"
+
+
+def _lacks_host_image(container: LmiContainer | None, kind: InstanceType) -> bool:
+    """Tell whether no host image is known to run a release on an instance type."""
+    return container is not None and choose_host_image(container.release, kind.family) is None
 
 
 def _on_default_host(

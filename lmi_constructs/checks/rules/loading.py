@@ -9,6 +9,7 @@ from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.rules.memory import llama, plans
 from lmi_constructs.checks.values import number
 from lmi_constructs.facts.loading_times import loading_times
+from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,7 +81,7 @@ class ShorterThanAnyLoading(Rule):
         seconds = number(given)
         if seconds is not None and seconds < time.shortest:
             message = (
-                f"{name} is {seconds:g}, but to {what} weights of this size took"
+                f"{name} is {readable(seconds)}, but to {what} weights of this size took"
                 f" {time} by published measurements"
             )
             yield self.found(resource, f"{path}/{name}", message)

@@ -15,6 +15,7 @@ from lmi_constructs.checks.rules.common import (
     variant_of,
 )
 from lmi_constructs.checks.values import UNKNOWN, Text, literal, number, shown
+from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -225,15 +226,12 @@ class ImpossibleCapacity(Rule):
             scaling = variant.managed_scaling
             if scaling is UNKNOWN:
                 continue
-            least = number(scaling.minimum) if isinstance(scaling, ManagedScaling) else None
-            managed = isinstance(scaling, ManagedScaling) and scaling.status != "DISABLED"
-            if managed and (least is None or least < 1):
-                continue
-            message = (
-                f"copies go to zero, but {least:g} instances stay"
-                if managed
-                else "copies go to zero, but nothing takes the instances away"
-            )
+            message = "copies go to zero, but nothing takes the instances away"
+            if isinstance(scaling, ManagedScaling) and scaling.status != "DISABLED":
+                least = number(scaling.minimum)
+                if least is None or least < 1:
+                    continue
+                message = f"copies go to zero, but {readable(least)} instances stay"
             yield self.found(
                 config,
                 f"{variant.path}/ManagedInstanceScaling",

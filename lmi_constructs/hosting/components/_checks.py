@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from lmi_constructs.findings import Finding
 from lmi_constructs.hosting._surroundings import Surroundings
 from lmi_constructs.hosting._tokens import is_token
+from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
     from constructs import Construct
@@ -90,7 +91,7 @@ def check_cpus(count: float | None) -> list[Finding]:
     return [
         Finding(
             rule="LMI046",
-            message=f"cpu_count is {count:g}",
+            message=f"cpu_count is {readable(count)}",
             why=f"SageMaker takes {_FEWEST_CPUS} or more, and refuses the component",
             fix="give the vCPUs of each copy, or leave cpu_count out",
             where="cpu_count",

@@ -6,6 +6,7 @@ import math
 
 from lmi_constructs.findings import Finding
 from lmi_constructs.hosting._tokens import is_token
+from lmi_constructs.readable import readable
 
 CONCURRENCY_TARGET_RATIO = 0.6
 """Share of the engine's own concurrency at which another instance is asked for.
@@ -47,7 +48,7 @@ def check_policy(
         findings.append(
             Finding(
                 rule="LMI084",
-                message=f"the target is {target:g}, but the engine works on {concurrency}"
+                message=f"the target is {readable(target)}, but the engine works on {concurrency}"
                 " requests at once",
                 why="requests queue on every instance before another one is added",
                 fix=f"give a target below {concurrency}, such as"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lmi_constructs.findings import Finding
 from lmi_constructs.hosting._tokens import is_token
+from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,7 @@ class _Step(NamedTuple):
     change: float
 
     def __str__(self) -> str:
-        return f"{self.lower:g} to {self.upper:g}"
+        return f"{readable(self.lower)} to {readable(self.upper)}"
 
 
 def check_steps(
@@ -89,7 +90,7 @@ def _gaps(steps: list[_Step]) -> list[str]:
     changing = [step for step in steps if step.change != 0]
     edges = [_Step(-math.inf, 0, 0), *changing, _Step(math.inf, math.inf, 0)]
     return [
-        f"{one.upper:g} to {other.lower:g}"
+        f"{readable(one.upper)} to {readable(other.lower)}"
         for one, other in pairwise(edges)
         if one.upper < other.lower
     ]

@@ -1,0 +1,16 @@
+"""How a number is shown to a person."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+_DIGITS = 12
+"""Significant digits: more than any limit or figure has, fewer than a float's rounding shows."""
+
+
+def readable(number: float) -> str:
+    """Return a number with all its digits and no more: `10000000`, never `1e+07` or `5.0`.
+
+    There are no separators, so that the number can be copied into code or a template.
+    """
+    return format(Decimal(f"{number:.{_DIGITS}g}"), "f")
