@@ -40,7 +40,9 @@ def found(change: dict[str, Any], rule: str) -> list[Any]:
 
 def test_finds_a_model_of_the_hub_in_a_closed_subnet() -> None:
     (finding,) = found(HUB, "LMI090")
-    assert finding.severity == "error"
+    assert finding.severity == "warning"
+    assert "nothing in these templates" in finding.message
+    assert "acknowledge" in finding.fix
     assert (finding.resource, finding.path) == ("Model", "VpcConfig/Subnets")
     assert "Subnet" in finding.message
     assert "Qwen/Qwen3-8B" in finding.message
@@ -66,7 +68,9 @@ def test_says_isolation_first_where_both_are_wrong() -> None:
 @pytest.mark.parametrize("isolated", [True, False])
 def test_finds_mounted_data_out_of_reach_isolated_or_not(isolated: bool) -> None:
     (finding,) = found({**CLOSED, "Model/Properties/EnableNetworkIsolation": isolated}, "LMI099")
-    assert finding.severity == "error"
+    assert finding.severity == "warning"
+    assert "nothing in these templates" in finding.message
+    assert "acknowledge" in finding.fix
     assert "add_gateway_endpoint" in finding.fix
 
 
@@ -77,11 +81,24 @@ def test_finds_a_bucket_that_the_container_would_read_itself() -> None:
     assert not found({**change, "S3": S3}, "LMI099")
 
 
-def test_only_warns_where_another_subnet_may_have_a_way() -> None:
+def test_names_only_the_subnets_that_lack_a_way() -> None:
     subnets = [{"Ref": "Subnet"}, "subnet-2"]
     change = {"Model/Properties/VpcConfig": {"SecurityGroupIds": ["sg-1"], "Subnets": subnets}}
-    assert [one.severity for one in found({**HUB, **change}, "LMI090")] == ["warning"]
-    assert [one.severity for one in found({**CLOSED, **change}, "LMI099")] == ["warning"]
+    for base, rule in ((HUB, "LMI090"), (CLOSED, "LMI099")):
+        (finding,) = found({**base, **change}, rule)
+        assert "leads from Subnet to" in finding.message
+
+
+def test_an_image_of_ones_own_may_hold_the_model() -> None:
+    change = {
+        f"{CONTAINER}/Environment/HF_MODEL_ID": "Qwen/Qwen3-8B",
+        f"{CONTAINER}/ModelDataSource": REMOVED,
+    }
+    (of_aws,) = found(change, "LMI090")
+    own = {f"{CONTAINER}/Image": "123456789012.dkr.ecr.us-east-1.amazonaws.com/llm:1"}
+    (of_ones_own,) = found({**change, **own}, "LMI090")
+    assert (of_aws.severity, of_ones_own.severity) == ("error", "warning")
+    assert "unless the image holds it" in of_ones_own.message
 
 
 @pytest.mark.parametrize("rule", ["LMI090", "LMI099"])

@@ -10,6 +10,7 @@ from lmi_constructs.checks.resources import S3DataSource, Vpc
 from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.rules.common import environment, release, running
 from lmi_constructs.checks.rules.permissions import allows
+from lmi_constructs.checks.rules.targets import is_of_aws
 from lmi_constructs.checks.values import UNKNOWN, String, head, literal, resource_of, shown
 from lmi_constructs.facts.limits import limits
 
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 _STATEMENTS: Final = "Role/Properties/Policies/0/PolicyDocument/Statement"
 _GUIDE: Final = "https://docs.aws.amazon.com/sagemaker/latest/dg/host-vpc.html"
+_MADE_ELSEWHERE: Final = (
+    "if the way is made elsewhere (another stack, a transit gateway, a centrally managed VPC),"
+    " acknowledge the rule"
+)
 _MODEL_IDS: Final = ("HF_MODEL_ID", "OPTION_MODEL_ID", "OPTION_SPECULATIVE_DRAFT_MODEL")
 _CLOSED_SUBNET: Final[dict[str, Any]] = {
     f"{_STATEMENTS}/0/Action": ["ecr:*", "ec2:*"],
@@ -84,26 +89,32 @@ class NothingToDownloadFrom(Rule):
 
     def _isolated(self, deployment: Deployment, model: Model) -> Iterator[Finding]:
         for container in model.containers:
+            sure = is_of_aws(container)
+            severity: Severity = "error" if sure else "warning"
             for name, value in _to_download(deployment, container):
                 message = f"{name} {shown(value)!r} would have to be downloaded"
-                yield self.found(model, f"{container.path}/Environment/{name}", message)
+                message += "" if sure else ", unless the image holds it"
+                path = f"{container.path}/Environment/{name}"
+                yield self.found(model, path, message, severity=severity)
 
     def _enclosed(self, deployment: Deployment, model: Model) -> Iterator[Finding]:
-        subnets, severity = _closed(model, deployment.network.without_route)
+        """Yield hub ids behind subnets without a route here: a warning, as others may add one."""
+        subnets = _closed(model, deployment.network.without_route)
         for container in model.containers if subnets else ():
             known = environment(container)
             for name, value in _to_download(deployment, container):
                 if head(value).startswith("s3://") or known.keys() & OTHER_HUBS:
                     continue
                 message = (
-                    f"no route leads from {subnets} to the hub, where {name} {shown(value)!r} is"
+                    f"nothing in these templates leads from {subnets} to the hub, where {name}"
+                    f" {shown(value)!r} is"
                 )
                 fix = (
                     "copy the model to S3 (lmi stage) and mount it with ModelData.s3_prefix(...),"
-                    " or choose subnets with a route to a NAT gateway"
+                    f" or choose subnets with a route to a NAT gateway; {_MADE_ELSEWHERE}"
                 )
                 yield self.found(
-                    model, "VpcConfig/Subnets", message, fix=fix, severity=severity, source=_GUIDE
+                    model, "VpcConfig/Subnets", message, fix=fix, severity="warning", source=_GUIDE
                 )
 
 
@@ -141,7 +152,10 @@ class NetworkOutOfRange(Rule):
             role = deployment.role(model.role)
             action = "ec2:CreateNetworkInterface"
             if role and allows(role, action, "*") is False:
-                message = f"{role.logical_id} does not allow {action}, which a network needs"
+                message = (
+                    f"nothing in these templates lets {role.logical_id} do {action}, which a"
+                    " network needs"
+                )
                 fix = f"allow {action} and the other network-interface actions on *"
                 yield self.found(
                     model, "VpcConfig", message, fix=fix, severity="warning", source=_GUIDE
@@ -152,14 +166,16 @@ class S3OutOfReach(Rule):
     """LMI099."""
 
     id = "LMI099"
-    title = "S3 cannot be reached from the model's subnets"
+    title = "nothing leads from the model's subnets to S3"
+    severity = "warning"
     why = (
-        "with a VPC, model data comes through the model's subnets, isolated container or not, and"
-        " the endpoint fails with 'Failed to download model data from URL'"
+        "with a VPC, model data comes through the model's subnets, isolated container or not;"
+        " without a way to S3 the endpoint fails with 'Failed to download model data from URL'"
     )
     fix = (
         "add a gateway endpoint for S3 to the route tables of these subnets:"
-        " vpc.add_gateway_endpoint('S3', service=ec2.GatewayVpcEndpointAwsService.S3)"
+        " vpc.add_gateway_endpoint('S3', service=ec2.GatewayVpcEndpointAwsService.S3);"
+        f" {_MADE_ELSEWHERE}"
     )
     source = (
         "https://github.com/aws-solutions-library-samples/guidance-for-text-generation-using-"
@@ -169,12 +185,15 @@ class S3OutOfReach(Rule):
     passing = Example({**_CLOSED_SUBNET, "S3": _S3_ENDPOINT})
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
-        """Yield models with data in S3 in subnets that have neither a route nor an endpoint."""
+        """Yield models with data in S3 in subnets that have neither a route nor an endpoint here."""
         for model in deployment.models:
-            subnets, severity = _closed(model, deployment.network.without_s3)
+            subnets = _closed(model, deployment.network.without_s3)
             if subnets and any(_reads_s3(deployment, one) for one in model.containers):
-                message = f"neither a route nor a VPC endpoint leads from {subnets} to S3"
-                yield self.found(model, "VpcConfig/Subnets", message, severity=severity)
+                message = (
+                    "nothing in these templates, neither a route nor a VPC endpoint, leads from"
+                    f" {subnets} to S3"
+                )
+                yield self.found(model, "VpcConfig/Subnets", message)
 
 
 def _to_download(deployment: Deployment, container: Container) -> Iterator[tuple[str, String]]:
@@ -201,13 +220,12 @@ def _reads_s3(deployment: Deployment, container: Container) -> bool:
     return any(head(value).startswith("s3://") for _, value in needed)
 
 
-def _closed(model: Model, without: Collection[Key]) -> tuple[str, Severity]:
-    """Return the model's subnets that lack a way, in words, and how bad that is.
+def _closed(model: Model, without: Collection[Key]) -> str:
+    """Return the model's subnets that lack a way in the templates, in words.
 
-    An instance may be placed into any of the subnets: if only some are closed, it may still start.
+    An instance may be placed into any of the subnets, so that one without a way is worth saying.
     """
     if not isinstance(model.vpc, Vpc):
-        return "", "error"
+        return ""
     keys = [resource_of(subnet) for subnet in model.vpc.subnet_ids]
-    closed = [key[1] for key in keys if key in without and key is not None]
-    return ", ".join(closed), "error" if len(closed) == len(keys) else "warning"
+    return ", ".join(key[1] for key in keys if key in without and key is not None)

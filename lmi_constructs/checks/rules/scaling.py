@@ -204,18 +204,18 @@ class ImpossibleCapacity(Rule):
                 message = "MinCapacity is 0 for a variant of a real-time endpoint"
                 yield self.found(target, "MinCapacity", message)
             elif config.asynchronous is True and not _watches(deployment, _BACKLOG):
-                message = "MinCapacity is 0 and nothing watches HasBacklogWithoutCapacity"
+                message = f"MinCapacity is 0, and {_UNWATCHED} HasBacklogWithoutCapacity"
                 fix = "add a step policy with an alarm on HasBacklogWithoutCapacity >= 1"
                 yield self.found(
                     target, "MinCapacity", message, fix=fix, severity="warning", source=_ASYNC
                 )
         elif thing.component and not _watches(deployment, _NO_CAPACITY):
-            message = "MinCapacity is 0 and nothing watches NoCapacityInvocationFailures"
+            message = f"MinCapacity is 0, and {_UNWATCHED} NoCapacityInvocationFailures"
             fix = (
                 "add a step policy (+1) with an alarm on NoCapacityInvocationFailures >= 1 of the"
                 " component"
             )
-            yield self.found(target, "MinCapacity", message, fix=fix)
+            yield self.found(target, "MinCapacity", message, fix=fix, severity="warning")
         if thing.component:
             yield from self._still_paid(deployment, thing.component)
 
@@ -232,7 +232,7 @@ class ImpossibleCapacity(Rule):
             message = (
                 f"copies go to zero, but {least:g} instances stay"
                 if managed
-                else "copies go to zero, but nothing takes the instances away"
+                else "copies go to zero, but nothing in these templates takes the instances away"
             )
             yield self.found(
                 config,
@@ -295,6 +295,7 @@ class MetricWithoutMeaning(Rule):
 
 
 _BACKLOG: Final = "HasBacklogWithoutCapacity"
+_UNWATCHED: Final = "nothing in these templates watches"
 _NO_CAPACITY: Final = "NoCapacityInvocationFailures"
 _INVOCATIONS: Final = "SageMakerVariantInvocationsPerInstance"
 
