@@ -12,6 +12,7 @@ from lmi_constructs.checks.rules.network import S3OutOfReach
 from tests.checks.support import findings
 
 CONTAINER = "Model/Properties/PrimaryContainer"
+ROLE = "Role/Properties/Policies/0/PolicyDocument/Statement"
 CLOSED = dict(S3OutOfReach.failing.change)
 HUB = {
     **CLOSED,
@@ -188,3 +189,29 @@ def test_sees_through_exports_into_the_stack_of_the_network() -> None:
     assert "LMI099" not in {
         finding.rule for finding in check_template({"Resources": whole}, region="us-east-1")
     }
+
+
+IN_FLEET = {
+    "Config/Properties/VpcConfig": CLOSED["Model/Properties/VpcConfig"],
+    **{name: CLOSED[name] for name in ("Vpc", "Subnet", "Routes", "SubnetRoutes")},
+    f"{ROLE}/0/Action": ["ecr:*", "ec2:*"],
+}
+
+
+def in_fleet(change: dict[str, Any], rule: str) -> list[Any]:
+    example = Example({**IN_FLEET, **change}, base="components")
+    return [finding for finding in findings(example) if finding.rule == rule]
+
+
+def test_looks_at_the_network_that_the_endpoint_of_components_carries() -> None:
+    (finding,) = in_fleet({}, "LMI099")
+    assert (finding.resource, finding.path) == ("Config", "VpcConfig/Subnets")
+    assert not in_fleet({"S3": S3}, "LMI099")
+    hub = {key: value for key, value in HUB.items() if key not in CLOSED}
+    (finding,) = in_fleet(hub, "LMI090")
+    assert (finding.resource, finding.severity) == ("Config", "warning")
+
+
+def test_counts_the_groups_of_an_endpoint_of_components() -> None:
+    (finding,) = in_fleet({"Config/Properties/VpcConfig/SecurityGroupIds": []}, "LMI096")
+    assert (finding.resource, finding.path) == ("Config", "VpcConfig/SecurityGroupIds")

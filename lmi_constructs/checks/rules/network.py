@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.checks.examples import REMOVED, Example
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from lmi_constructs.checks.deployment import Deployment
-    from lmi_constructs.checks.resources import Container, Key, Model
+    from lmi_constructs.checks.resources import Container, EndpointConfig, Key, Model
     from lmi_constructs.findings import Finding, Severity
 
 _STATEMENTS: Final = "Role/Properties/Policies/0/PolicyDocument/Statement"
@@ -83,9 +84,9 @@ class NothingToDownloadFrom(Rule):
                 isolated[one.model.key] = one.model
         for model in isolated.values():
             yield from self._isolated(deployment, model)
-        for model in deployment.models:
-            if model.key not in isolated:
-                yield from self._enclosed(deployment, model)
+        for place in _placements(deployment):
+            if place.model is None or place.model.key not in isolated:
+                yield from self._enclosed(deployment, place)
 
     def _isolated(self, deployment: Deployment, model: Model) -> Iterator[Finding]:
         for container in model.containers:
@@ -97,10 +98,10 @@ class NothingToDownloadFrom(Rule):
                 path = f"{container.path}/Environment/{name}"
                 yield self.found(model, path, message, severity=severity)
 
-    def _enclosed(self, deployment: Deployment, model: Model) -> Iterator[Finding]:
+    def _enclosed(self, deployment: Deployment, place: _Placement) -> Iterator[Finding]:
         """Yield hub ids behind subnets without a route here: a warning, as others may add one."""
-        subnets = _closed(model, deployment.network.without_route)
-        for container in model.containers if subnets else ():
+        subnets = _closed(place.vpc, deployment.network.without_route)
+        for container in place.containers if subnets else ():
             known = environment(container)
             for name, value in _to_download(deployment, container):
                 if head(value).startswith("s3://") or known.keys() & OTHER_HUBS:
@@ -114,7 +115,12 @@ class NothingToDownloadFrom(Rule):
                     f" or choose subnets with a route to a NAT gateway; {_MADE_ELSEWHERE}"
                 )
                 yield self.found(
-                    model, "VpcConfig/Subnets", message, fix=fix, severity="warning", source=_GUIDE
+                    place.resource,
+                    "VpcConfig/Subnets",
+                    message,
+                    fix=fix,
+                    severity="warning",
+                    source=_GUIDE,
                 )
 
 
@@ -138,18 +144,18 @@ class NetworkOutOfRange(Rule):
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
         """Yield too few or too many groups and subnets, and roles that cannot join a network."""
-        for model in deployment.models:
-            if not isinstance(model.vpc, Vpc):
+        for one in (*deployment.models, *deployment.endpoint_configs):
+            if not isinstance(one.vpc, Vpc):
                 continue
             rows = (
-                ("SecurityGroupIds", model.vpc.security_groups, limits()["security_groups"]),
-                ("Subnets", model.vpc.subnets, limits()["subnets"]),
+                ("SecurityGroupIds", one.vpc.security_groups, limits()["security_groups"]),
+                ("Subnets", one.vpc.subnets, limits()["subnets"]),
             )
             for name, count, limit in rows:
                 if count is not None and not limit.allows(count):
                     message = f"{name} has {count} entries, allowed are {limit}"
-                    yield self.found(model, f"VpcConfig/{name}", message)
-            role = deployment.role(model.role)
+                    yield self.found(one, f"VpcConfig/{name}", message)
+            role = deployment.role(one.role)
             action = "ec2:CreateNetworkInterface"
             if role and allows(role, action, "*") is False:
                 message = (
@@ -158,7 +164,7 @@ class NetworkOutOfRange(Rule):
                 )
                 fix = f"allow {action} and the other network-interface actions on *"
                 yield self.found(
-                    model, "VpcConfig", message, fix=fix, severity="warning", source=_GUIDE
+                    one, "VpcConfig", message, fix=fix, severity="warning", source=_GUIDE
                 )
 
 
@@ -186,14 +192,33 @@ class S3OutOfReach(Rule):
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
         """Yield models with data in S3 in subnets that have neither a route nor an endpoint here."""
-        for model in deployment.models:
-            subnets = _closed(model, deployment.network.without_s3)
-            if subnets and any(_reads_s3(deployment, one) for one in model.containers):
+        for place in _placements(deployment):
+            subnets = _closed(place.vpc, deployment.network.without_s3)
+            if subnets and any(_reads_s3(deployment, one) for one in place.containers):
                 message = (
                     "nothing in these templates, neither a route nor a VPC endpoint, leads from"
                     f" {subnets} to S3"
                 )
-                yield self.found(model, "VpcConfig/Subnets", message)
+                yield self.found(place.resource, "VpcConfig/Subnets", message)
+
+
+@dataclass(frozen=True)
+class _Placement:
+    """Containers in a network: of a model, or of all that runs on an endpoint of components."""
+
+    resource: Model | EndpointConfig
+    vpc: Vpc
+    containers: tuple[Container, ...]
+    model: Model | None
+
+
+def _placements(deployment: Deployment) -> Iterator[_Placement]:
+    for model in deployment.models:
+        if isinstance(model.vpc, Vpc):
+            yield _Placement(model, model.vpc, model.containers, model)
+    for one in running(deployment):
+        if isinstance(one.config.vpc, Vpc):
+            yield _Placement(one.config, one.config.vpc, (one.container,), one.model)
 
 
 def _to_download(deployment: Deployment, container: Container) -> Iterator[tuple[str, String]]:
@@ -220,12 +245,10 @@ def _reads_s3(deployment: Deployment, container: Container) -> bool:
     return any(head(value).startswith("s3://") for _, value in needed)
 
 
-def _closed(model: Model, without: Collection[Key]) -> str:
-    """Return the model's subnets that lack a way in the templates, in words.
+def _closed(vpc: Vpc, without: Collection[Key]) -> str:
+    """Return the subnets of a network that lack a way in the templates, in words.
 
     An instance may be placed into any of the subnets, so that one without a way is worth saying.
     """
-    if not isinstance(model.vpc, Vpc):
-        return ""
-    keys = [resource_of(subnet) for subnet in model.vpc.subnet_ids]
+    keys = [resource_of(subnet) for subnet in vpc.subnet_ids]
     return ", ".join(key[1] for key in keys if key in without and key is not None)
