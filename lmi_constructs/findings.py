@@ -21,7 +21,7 @@ class Finding:
     """One fault: what is wrong, why it fails at deploy time and what to write instead.
 
     Attributes:
-        rule: Stable id of the rule, `LMI001` to `LMI099`.
+        rule: Stable id of the rule, such as `LMI043`.
         message: What is wrong with which value, in the words of the user's own code.
         why: What would happen at deploy time.
         fix: What to write instead.

@@ -281,6 +281,7 @@ class ScalingPolicy(Resource):
     predefined_metric: String | None = None
     metric: Metric | None = None
     target_value: Number | None = None
+    scale_out_cooldown: Number | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

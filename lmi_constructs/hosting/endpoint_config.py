@@ -119,7 +119,7 @@ class LmiEndpointConfig(Construct):
         report(self, dict.fromkeys(findings))
 
         network = Network.within(self, vpc, vpc_subnets, security_groups)
-        self.connections: ec2.Connections | None = network and network.connections
+        self.connections: ec2.Connections | None = None if network is None else network.connections
         self.resource = sagemaker.CfnEndpointConfig(
             self,
             "Resource",

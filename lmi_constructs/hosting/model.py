@@ -186,7 +186,7 @@ class LmiModel(Construct):
             self.role = role
             dependables = grant(role, self.permissions)
         network = Network.within(self, vpc, vpc_subnets, security_groups)
-        self.connections: ec2.Connections | None = network and network.connections
+        self.connections: ec2.Connections | None = None if network is None else network.connections
         self.resource = sagemaker.CfnModel(
             self,
             "Resource",

@@ -35,7 +35,7 @@ class Rule(ABC):
     A rule is a pure function of a deployment. It abstains from what is not known.
 
     Attributes:
-        id: Stable id, `LMI001` to `LMI099`.
+        id: Stable id, `LMI` and three digits.
         title: What is wrong, in a few words.
         why: What happens at deploy time, or afterwards.
         fix: What to write instead.

@@ -144,7 +144,8 @@ class NetworkOutOfRange(Rule):
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
         """Yield too few or too many groups and subnets, and roles that cannot join a network."""
-        for one in (*deployment.models, *deployment.endpoint_configs):
+        placed: list[Model | EndpointConfig] = [*deployment.models, *deployment.endpoint_configs]
+        for one in placed:
             if not isinstance(one.vpc, Vpc):
                 continue
             rows = (
