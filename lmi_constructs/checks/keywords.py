@@ -43,6 +43,7 @@ _KEYWORDS: Final = (
     ("ArtifactUrl", "data"),
     ("MinCapacity", "min_capacity"),
     ("MaxCapacity", "max_capacity"),
+    ("ScaleOutCooldown", "scale_out_cooldown"),
 )
 _BY_PROPERTY: Final = dict(_KEYWORDS)
 

@@ -22,8 +22,9 @@ OTHER_HUBS: Final = frozenset(
 class Network:
     """What the templates show of the subnets that they declare.
 
-    A subnet is in one of the sets only if its route table is declared too. Whoever adds routes from
-    outside of the templates is not seen.
+    A subnet is in one of the sets only if its route table is declared too. Whoever adds a way from
+    outside of the templates (another stack, a transit gateway, a centrally managed VPC) is not seen:
+    a subnet in these sets lacks a way here, and never for certain.
 
     Attributes:
         without_route: Subnets from which no route leads out of the VPC, to wherever.

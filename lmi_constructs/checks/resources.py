@@ -91,7 +91,7 @@ class Model(Resource):
 
 @dataclass(frozen=True, kw_only=True)
 class Vpc:
-    """Network of a model.
+    """Network of a model, or of what an endpoint configuration serves.
 
     Attributes:
         security_groups: How many groups, `None` where the list itself is unknown.
@@ -154,6 +154,7 @@ class EndpointConfig(Resource):
     kms_key: String | None = None
     asynchronous: Flag = False
     network_isolation: Flag | None = None
+    vpc: Vpc | Unknown | None = None
     output_paths: tuple[tuple[str, String], ...] = ()
 
 
@@ -280,6 +281,7 @@ class ScalingPolicy(Resource):
     predefined_metric: String | None = None
     metric: Metric | None = None
     target_value: Number | None = None
+    scale_out_cooldown: Number | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

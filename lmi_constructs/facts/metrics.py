@@ -1,4 +1,4 @@
-"""CloudWatch metrics of SageMaker endpoints: names, units, dimensions."""
+"""CloudWatch metrics of SageMaker endpoints and components: names, units, dimensions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,22 @@ class EndpointMetric:
 @cache
 def endpoint_metrics() -> dict[str, EndpointMetric]:
     """Return the known metrics by name."""
+    return _rows("metrics")
+
+
+@cache
+def component_metrics() -> dict[str, EndpointMetric]:
+    """Return the metrics of inference components that are confirmed, by name."""
+    alone = {
+        name: row
+        for name, row in endpoint_metrics().items()
+        if row.dimensions == ("InferenceComponentName",)
+    }
+    return {**alone, **_rows("component_metrics")}
+
+
+def _rows(name: str) -> dict[str, EndpointMetric]:
     return {
         row["name"]: EndpointMetric(**{**row, "dimensions": tuple(row["dimensions"])})
-        for row in load("metrics")["rows"]
+        for row in load(name)["rows"]
     }

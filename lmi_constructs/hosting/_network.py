@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lmi_constructs.checks.network import OFFLINE, OTHER_HUBS
 from lmi_constructs.findings import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from aws_cdk import aws_ec2 as ec2
+    from constructs import Construct
 
     from lmi_constructs.hosting.model_data import BoundModelData
 
@@ -27,6 +29,41 @@ def selected_subnets(vpc: ec2.IVpc, selection: ec2.SubnetSelection | None) -> ec
         subnets=selection.subnets,
         subnet_type=selection.subnet_type,
     )
+
+
+@dataclass(frozen=True)
+class Network:
+    """Subnets and security groups within a VPC.
+
+    Attributes:
+        connections: The groups, to open ports to others.
+        security_group_ids: Ids of the groups.
+        subnet_ids: Ids of the subnets.
+    """
+
+    connections: ec2.Connections
+    security_group_ids: list[str]
+    subnet_ids: list[str]
+
+    @classmethod
+    def within(
+        cls,
+        scope: Construct,
+        vpc: ec2.IVpc | None,
+        selection: ec2.SubnetSelection | None,
+        security_groups: Sequence[ec2.ISecurityGroup] | None,
+    ) -> Network | None:
+        """Return what is chosen of a VPC, with a new security group by default."""
+        if vpc is None:
+            return None
+        from aws_cdk import aws_ec2 as ec2
+
+        groups = list(security_groups or [ec2.SecurityGroup(scope, "SecurityGroup", vpc=vpc)])
+        return cls(
+            connections=ec2.Connections(security_groups=groups),
+            security_group_ids=[group.security_group_id for group in groups],
+            subnet_ids=selected_subnets(vpc, selection).subnet_ids,
+        )
 
 
 def check_isolation(isolated: bool, data: BoundModelData) -> list[Finding]:

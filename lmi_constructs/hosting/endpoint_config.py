@@ -11,6 +11,7 @@ from lmi_constructs.checks.plugin import attach_to
 from lmi_constructs.findings import Finding, LmiError
 from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._names import check_name
+from lmi_constructs.hosting._network import Network, check_network
 from lmi_constructs.hosting._permissions import Permission, grant
 from lmi_constructs.hosting._places import placed
 from lmi_constructs.hosting._report import report
@@ -21,6 +22,7 @@ from lmi_constructs.hosting._tokens import is_token
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from aws_cdk import aws_ec2 as ec2
     from aws_cdk import aws_iam as iam
     from aws_cdk import aws_kms as kms
 
@@ -36,8 +38,8 @@ class LmiEndpointConfig(Construct):
     """An endpoint configuration.
 
     Its name is always generated: CloudFormation replaces a configuration on every change, and the
-    endpoint moves to the new one. What has no keyword here (`VpcConfig` for components, serverless
-    variants, tags by `cdk.Tags`) is set on `resource`, the L1 construct:
+    endpoint moves to the new one. What has no keyword here (serverless variants, tags by `cdk.Tags`) is
+    set on `resource`, the L1 construct:
     `config.resource.add_property_override("ProductionVariants.0.AcceleratorType", ...)`.
 
     Attributes:
@@ -46,6 +48,7 @@ class LmiEndpointConfig(Construct):
         shadow_variants: The shadow variants.
         endpoint_config_name: The generated name.
         is_async: Whether answers are written to S3.
+        connections: Security groups of a fleet's containers, with a VPC.
     """
 
     def __init__(
@@ -62,6 +65,9 @@ class LmiEndpointConfig(Construct):
         explainer: sagemaker.CfnEndpointConfig.ExplainerConfigProperty | None = None,
         execution_role: iam.IRole | None = None,
         network_isolation: bool | None = None,
+        vpc: ec2.IVpc | None = None,
+        vpc_subnets: ec2.SubnetSelection | None = None,
+        security_groups: Sequence[ec2.ISecurityGroup] | None = None,
     ) -> None:
         """Create an endpoint configuration.
 
@@ -78,9 +84,12 @@ class LmiEndpointConfig(Construct):
             explainer: SageMaker Clarify, as the L1 property.
             execution_role: Role of a fleet that serves inference components.
             network_isolation: Isolation of a fleet that serves inference components.
+            vpc: VPC of a fleet that serves inference components; see `LmiFleet`.
+            vpc_subnets: Subnets within the VPC. Default: its private ones.
+            security_groups: Security groups. Default: a new one.
 
         Raises:
-            LmiError: If a variant would fail at deploy time.
+            LmiError: If a variant or the network would fail at deploy time.
         """
         with placed(scope, id):
             super().__init__(scope, id)
@@ -92,6 +101,9 @@ class LmiEndpointConfig(Construct):
             "metrics": metrics,
             "role": execution_role,
             "network_isolation": network_isolation,
+            "vpc": vpc,
+            "vpc_subnets": vpc_subnets,
+            "security_groups": security_groups,
         }
         report(self, check_keywords({**given, "variants": variants}))
         report(self, check_keywords({"variants": shadow_variants}))
@@ -103,8 +115,11 @@ class LmiEndpointConfig(Construct):
         findings = [finding for variant in self._everyone for finding in variant.findings]
         findings += _check_names([resolved.variant.variant_name for resolved in self._everyone])
         findings += _check_key(encryption_key, self._everyone)
+        findings += check_network(vpc, vpc_subnets, security_groups)
         report(self, dict.fromkeys(findings))
 
+        network = Network.within(self, vpc, vpc_subnets, security_groups)
+        self.connections: ec2.Connections | None = None if network is None else network.connections
         self.resource = sagemaker.CfnEndpointConfig(
             self,
             "Resource",
@@ -120,6 +135,11 @@ class LmiEndpointConfig(Construct):
             explainer_config=explainer,
             execution_role_arn=None if execution_role is None else execution_role.role_arn,
             enable_network_isolation=network_isolation,
+            vpc_config=None
+            if network is None
+            else sagemaker.CfnEndpointConfig.VpcConfigProperty(
+                security_group_ids=network.security_group_ids, subnets=network.subnet_ids
+            ),
         )
         self._grant_writing(data_capture, async_inference)
         self.endpoint_config_name: str = self.resource.attr_endpoint_config_name

@@ -16,10 +16,10 @@ from lmi_constructs.facts.models import models
 from lmi_constructs.findings import Finding
 from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._network import (
+    Network,
     check_isolation,
     check_network,
     check_way_out,
-    selected_subnets,
 )
 from lmi_constructs.hosting._number_tokens import with_text_tokens
 from lmi_constructs.hosting._permissions import (
@@ -185,6 +185,8 @@ class LmiModel(Construct):
         else:
             self.role = role
             dependables = grant(role, self.permissions)
+        network = Network.within(self, vpc, vpc_subnets, security_groups)
+        self.connections: ec2.Connections | None = None if network is None else network.connections
         self.resource = sagemaker.CfnModel(
             self,
             "Resource",
@@ -196,7 +198,11 @@ class LmiModel(Construct):
                 environment=self.environment or None,
                 model_data_source=data.model_data_source,
             ),
-            vpc_config=self._vpc_config(vpc, vpc_subnets, security_groups),
+            vpc_config=None
+            if network is None
+            else sagemaker.CfnModel.VpcConfigProperty(
+                security_group_ids=network.security_group_ids, subnets=network.subnet_ids
+            ),
         )
         if dependables:
             self.resource.node.add_dependency(*dependables)
@@ -211,25 +217,6 @@ class LmiModel(Construct):
         )
         if name and self.data.is_mounted and not is_token(name):
             self.resource.add_metadata(MODEL_METADATA, name)
-
-    def _vpc_config(
-        self,
-        vpc: ec2.IVpc | None,
-        vpc_subnets: ec2.SubnetSelection | None,
-        security_groups: Sequence[ec2.ISecurityGroup] | None,
-    ) -> sagemaker.CfnModel.VpcConfigProperty | None:
-        self.connections: ec2.Connections | None = None
-        if vpc is None:
-            return None
-        from aws_cdk import aws_ec2 as ec2
-
-        groups = list(security_groups or [ec2.SecurityGroup(self, "SecurityGroup", vpc=vpc)])
-        self.connections = ec2.Connections(security_groups=groups)
-        subnets = selected_subnets(vpc, vpc_subnets)
-        return sagemaker.CfnModel.VpcConfigProperty(
-            security_group_ids=[group.security_group_id for group in groups],
-            subnets=subnets.subnet_ids,
-        )
 
 
 def _environment(

@@ -58,6 +58,9 @@ class LmiSmokeTest(Construct):
     CloudFormation takes the whole deployment back: a changed endpoint returns to the configuration
     before, a new one is deleted. It runs again whenever the endpoint's configuration changes.
 
+    A component that sleeps is woken and waited for; one that does not wake in time is not tested,
+    and the deployment stays.
+
     See `LmiEndpoint.add_smoke_test`.
 
     Attributes:

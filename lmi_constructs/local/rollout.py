@@ -81,8 +81,21 @@ class LocalResourceMap(ResourceMap):
         """Return how many resources exist."""
         return len(self._made_from)
 
-    def roll_out(self, template: Template, parameters: dict[str, Any]) -> None:
+    def roll_out(
+        self,
+        template: Template,
+        parameters: dict[str, Any],
+        accept: Callable[[Template], None] = _no_listener,
+    ) -> Template:
         """Create, update and replace until the resources are those of a template.
+
+        Args:
+            template: The template.
+            parameters: Values of its parameters.
+            accept: Called with the outputs while everything can still be undone; raises to refuse.
+
+        Returns:
+            The outputs with their values, which nothing that happens to the resources later changes.
 
         Raises:
             RolloutFailed: If one of them fails; the others are as they were at that moment.
@@ -93,14 +106,20 @@ class LocalResourceMap(ResourceMap):
         failed = "The template"
         try:
             self._adopt(template, parameters)
-            for failed in dependency_order(template["Resources"]):
+            order = dependency_order(template["Resources"])
+            for failed in order:
                 self._bring_up(failed, undo)
             failed = "The template's outputs"
-            self._resolve_outputs(template.get("Outputs") or {})
+            outputs = self._resolved_outputs(template.get("Outputs") or {})
+            accept(outputs)
         except Exception as error:
             reason = f"The following resource(s) failed: [{failed}]. {_reason(error)}"
             raise RolloutFailed(reason, lambda: self._undo(*before, undo)) from error
         self._leave_over_removed()
+        # What is made last goes first later on, and an update may have given an old resource a
+        # reference to a new one.
+        self._made_from = {one: self._made_from[one] for one in order if one in self._made_from}
+        return outputs
 
     def clean_up(self) -> None:
         """Delete what the last roll-out has replaced or removed."""
@@ -169,12 +188,15 @@ class LocalResourceMap(ResourceMap):
             raise
         self._event(logical_id, f"{action}_COMPLETE")
 
-    def _resolve_outputs(self, outputs: Template) -> None:
-        """Refuse outputs that refer to what is not there."""
-        for output in outputs.values():
+    def _resolved_outputs(self, outputs: Template) -> Template:
+        """Return the outputs that there are with their values; refuse one of what is not there."""
+        resolved: Template = {}
+        for name, output in outputs.items():
             condition = output.get("Condition")
             if not condition or self.lazy_condition_map[condition]:
-                clean_json(output, self)
+                plain = {key: value for key, value in output.items() if key != "Condition"}
+                resolved[name] = clean_json(plain, self)
+        return resolved
 
     def _create(self, logical_id: str, resolved: Template, undo: list[Callable[[], None]]) -> None:
         resource: Any = parse_and_create_resource(

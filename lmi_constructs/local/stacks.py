@@ -20,7 +20,7 @@ from moto.cloudformation.models import (
     Stack,
     cloudformation_backends,
 )
-from moto.cloudformation.parsing import OutputMap
+from moto.cloudformation.parsing import OutputMap, clean_json
 from moto.cloudformation.responses import CloudFormationResponse
 from moto.core.responses import ActionResult, EmptyResult
 
@@ -30,11 +30,16 @@ if TYPE_CHECKING:
     from moto.cloudformation.parsing import ResourceMap
 
 
+class ExportInUse(Exception):  # noqa: N818
+    """Another stack imports what would be taken away or changed."""
+
+
 class LocalStack(Stack):
     """A stack that rolls back as CloudFormation does.
 
     It has outputs and exports only once it has been rolled out: moto would make resources in
-    passing when it looks at them earlier.
+    passing when it looks at them earlier. They are kept with their values, as a resource that they
+    name may be replaced or gone when somebody asks.
     """
 
     _outputs: dict[str, Any] = {}  # noqa: RUF012 (replaced, never changed)
@@ -97,7 +102,7 @@ class LocalStack(Stack):
         rollback = "ROLLBACK" if action == "CREATE" else "UPDATE_ROLLBACK"
         wanted = self.parse_template(template) if isinstance(template, str) else template
         try:
-            self._local_map.roll_out(wanted, parameters)
+            outputs = self._local_map.roll_out(wanted, parameters, self._refuse_lost_exports)
         except RolloutFailed as failure:
             self._set_status(f"{rollback}_IN_PROGRESS", str(failure))
             try:
@@ -110,7 +115,7 @@ class LocalStack(Stack):
         self._withdraw_exports()
         self.template, self.template_dict, self.parameters = template, wanted, parameters
         self.description = wanted.get("Description")
-        self._outputs = wanted.get("Outputs") or {}
+        self._outputs = outputs
         self.output_map = self._create_output_map()
         self._backend.exports.update({export.name: export for export in self.exports})
         if action == "UPDATE":
@@ -123,6 +128,11 @@ class LocalStack(Stack):
         """Delete every resource that is not to be retained, last created first."""
         self._set_status("DELETE_IN_PROGRESS", "User Initiated")
         exports = [export.name for export in self.exports]
+        try:
+            self._refuse_lost_exports({})
+        except ExportInUse as failure:
+            self._set_status("DELETE_FAILED", str(failure))
+            return
         try:
             self._local_map.delete()
         except DeletionFailed as failure:
@@ -151,6 +161,30 @@ class LocalStack(Stack):
         """Forget the outputs, whose resources can no longer be asked."""
         self._outputs = {}
         self.output_map = self._create_output_map()
+
+    def _refuse_lost_exports(self, outputs: dict[str, Any]) -> None:
+        """Refuse outputs that take away or change what another stack imports.
+
+        Raises:
+            ExportInUse: If there is such an export.
+        """
+        wanted = {
+            output["Export"]["Name"]: output["Value"]
+            for output in outputs.values()
+            if "Export" in output
+        }
+        for export in self.exports:
+            if wanted.get(export.name) == export.value:
+                continue
+            change = "updated" if export.name in wanted else "deleted"
+            users = [
+                other.name
+                for other in self._backend.stacks.values()
+                if other is not self and len(other.resource_map) and _imports(other, export.name)
+            ]
+            if users:
+                reason = f"cannot be {change} as it is in use by {' and '.join(users)}"
+                raise ExportInUse(f"Export {export.name} {reason}")
 
     def _withdraw_exports(self) -> None:
         for export in self.exports:
@@ -189,6 +223,21 @@ class LocalStack(Stack):
         if len(self.events) > 1:
             earliest = self.events[-2].timestamp + timedelta(milliseconds=1)
             self.events[-1].timestamp = max(self.events[-1].timestamp, earliest)
+
+
+def _imports(stack: Stack, name: str) -> bool:
+    """Tell whether a stack's template imports an export."""
+
+    def within(part: Any) -> bool:
+        if isinstance(part, list):
+            return any(map(within, part))
+        if not isinstance(part, dict):
+            return False
+        if "Fn::ImportValue" in part:
+            return bool(clean_json(part["Fn::ImportValue"], stack.resource_map) == name)
+        return any(map(within, part.values()))
+
+    return within(stack.template_dict.get("Resources", {}))
 
 
 class LocalCloudFormationBackend(CloudFormationBackend):

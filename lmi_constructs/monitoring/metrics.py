@@ -7,11 +7,13 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from lmi_constructs.container.tokens import is_number_token
-from lmi_constructs.facts.metrics import endpoint_metrics
+from lmi_constructs.facts.metrics import component_metrics, endpoint_metrics
 from lmi_constructs.findings import Finding, LmiError
 from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import aws_cdk as cdk
     from aws_cdk import aws_cloudwatch as cloudwatch
 
@@ -45,7 +47,12 @@ def endpoint_metric(
     """
     from aws_cdk import aws_cloudwatch as cloudwatch
 
-    row = _row(name, "endpoints", ("EndpointName",))
+    of_endpoints = {
+        known.name: known
+        for known in endpoint_metrics().values()
+        if known.dimensions[:1] == ("EndpointName",)
+    }
+    row = _row(name, "endpoints", of_endpoints)
     values = {"EndpointName": endpoint_name, "VariantName": variant_name}
     return cloudwatch.Metric(
         namespace=row.namespace,
@@ -57,7 +64,7 @@ def endpoint_metric(
 
 
 def component_metric(
-    name: str, *, component_name: str, period_seconds: int = 60
+    name: str, *, component_name: str, period_seconds: int = 60, statistic: str | None = None
 ) -> cloudwatch.Metric:
     """Return a metric of an inference component.
 
@@ -65,6 +72,7 @@ def component_metric(
         name: Name of the metric, such as `NoCapacityInvocationFailures`.
         component_name: The component.
         period_seconds: Seconds over which values are put together.
+        statistic: Default: the one that makes sense of this metric.
 
     Raises:
         LmiError: If components are not known to publish a metric of this name (LMI085).
@@ -72,12 +80,12 @@ def component_metric(
     import aws_cdk as cdk
     from aws_cdk import aws_cloudwatch as cloudwatch
 
-    row = _row(name, "inference components", ("InferenceComponentName",))
+    row = _row(name, "inference components", component_metrics())
     return cloudwatch.Metric(
         namespace=row.namespace,
         metric_name=row.name,
         dimensions_map={"InferenceComponentName": component_name},
-        statistic=row.statistic,
+        statistic=statistic or row.statistic,
         period=cdk.Duration.seconds(period_seconds),
     )
 
@@ -134,12 +142,7 @@ def _wrong_period(message: str) -> Finding:
     )
 
 
-def _row(name: str, publishers: str, first_dimension: tuple[str, ...]) -> EndpointMetric:
-    known = {
-        row.name: row
-        for row in endpoint_metrics().values()
-        if row.dimensions[:1] == first_dimension
-    }
+def _row(name: str, publishers: str, known: Mapping[str, EndpointMetric]) -> EndpointMetric:
     if name in known:
         return known[name]
     near = get_close_matches(name, list(known), n=1)

@@ -12,6 +12,7 @@ from lmi_constructs.runtime.async_invocation import AsyncInvocation
 from lmi_constructs.runtime.client import LmiClient
 from lmi_constructs.runtime.connection import default_client, service_client
 from lmi_constructs.runtime.errors import (
+    AsleepError,
     CallerError,
     ComponentError,
     ConnectionFailedError,
@@ -70,6 +71,7 @@ __all__ = [
     "Answer",
     "AnswerError",
     "AnswerStream",
+    "AsleepError",
     "AsyncInvocation",
     "BearerToken",
     "CallerError",

@@ -10,6 +10,7 @@ from botocore.eventstream import ParserError
 from urllib3.exceptions import HTTPError
 
 from lmi_constructs.runtime.errors import (
+    AsleepError,
     CallerError,
     ComponentError,
     ConnectionFailedError,
@@ -72,7 +73,7 @@ SERVICE: Final = (
     ServiceMeaning(
         "Validation",
         r"inference component has no capacity",
-        NotReadyError,
+        AsleepError,
         "no copy of the model runs: if it scales to zero, this request wakes it up, so call again in "
         "the minutes that it takes to start; if not, give it a copy",
     ),

@@ -9,6 +9,7 @@ LmiRuntimeError
 │   ├── EndpointNotFoundError
 │   ├── ComponentError       the inference component is missing or must be named
 │   ├── NotReadyError        it is not in service, or the update was rolled back
+│   │   └── AsleepError      it has no copy: the request wakes it, if it scales to zero
 │   └── ThrottledError
 ├── ContainerError           the container answered with an error (status, text)
 │   ├── RefusedError         it does not accept this request
@@ -64,6 +65,10 @@ class ComponentError(EndpointError):
 
 class NotReadyError(EndpointError):
     """The endpoint is not in service, failed, or rolled its update back."""
+
+
+class AsleepError(NotReadyError):
+    """The component has no copy; if it scales to zero, the request wakes it."""
 
 
 class ThrottledError(EndpointError):

@@ -12,6 +12,7 @@ from lmi_constructs.checks.rules.network import S3OutOfReach
 from tests.checks.support import findings
 
 CONTAINER = "Model/Properties/PrimaryContainer"
+ROLE = "Role/Properties/Policies/0/PolicyDocument/Statement"
 CLOSED = dict(S3OutOfReach.failing.change)
 HUB = {
     **CLOSED,
@@ -40,7 +41,9 @@ def found(change: dict[str, Any], rule: str) -> list[Any]:
 
 def test_finds_a_model_of_the_hub_in_a_closed_subnet() -> None:
     (finding,) = found(HUB, "LMI090")
-    assert finding.severity == "error"
+    assert finding.severity == "warning"
+    assert "nothing in these templates" in finding.message
+    assert "acknowledge" in finding.fix
     assert (finding.resource, finding.path) == ("Model", "VpcConfig/Subnets")
     assert "Subnet" in finding.message
     assert "Qwen/Qwen3-8B" in finding.message
@@ -66,7 +69,9 @@ def test_says_isolation_first_where_both_are_wrong() -> None:
 @pytest.mark.parametrize("isolated", [True, False])
 def test_finds_mounted_data_out_of_reach_isolated_or_not(isolated: bool) -> None:
     (finding,) = found({**CLOSED, "Model/Properties/EnableNetworkIsolation": isolated}, "LMI099")
-    assert finding.severity == "error"
+    assert finding.severity == "warning"
+    assert "nothing in these templates" in finding.message
+    assert "acknowledge" in finding.fix
     assert "add_gateway_endpoint" in finding.fix
 
 
@@ -77,11 +82,24 @@ def test_finds_a_bucket_that_the_container_would_read_itself() -> None:
     assert not found({**change, "S3": S3}, "LMI099")
 
 
-def test_only_warns_where_another_subnet_may_have_a_way() -> None:
+def test_names_only_the_subnets_that_lack_a_way() -> None:
     subnets = [{"Ref": "Subnet"}, "subnet-2"]
     change = {"Model/Properties/VpcConfig": {"SecurityGroupIds": ["sg-1"], "Subnets": subnets}}
-    assert [one.severity for one in found({**HUB, **change}, "LMI090")] == ["warning"]
-    assert [one.severity for one in found({**CLOSED, **change}, "LMI099")] == ["warning"]
+    for base, rule in ((HUB, "LMI090"), (CLOSED, "LMI099")):
+        (finding,) = found({**base, **change}, rule)
+        assert "leads from Subnet to" in finding.message
+
+
+def test_an_image_of_ones_own_may_hold_the_model() -> None:
+    change = {
+        f"{CONTAINER}/Environment/HF_MODEL_ID": "Qwen/Qwen3-8B",
+        f"{CONTAINER}/ModelDataSource": REMOVED,
+    }
+    (of_aws,) = found(change, "LMI090")
+    own = {f"{CONTAINER}/Image": "123456789012.dkr.ecr.us-east-1.amazonaws.com/llm:1"}
+    (of_ones_own,) = found({**change, **own}, "LMI090")
+    assert (of_aws.severity, of_ones_own.severity) == ("error", "warning")
+    assert "unless the image holds it" in of_ones_own.message
 
 
 @pytest.mark.parametrize("rule", ["LMI090", "LMI099"])
@@ -171,3 +189,29 @@ def test_sees_through_exports_into_the_stack_of_the_network() -> None:
     assert "LMI099" not in {
         finding.rule for finding in check_template({"Resources": whole}, region="us-east-1")
     }
+
+
+IN_FLEET = {
+    "Config/Properties/VpcConfig": CLOSED["Model/Properties/VpcConfig"],
+    **{name: CLOSED[name] for name in ("Vpc", "Subnet", "Routes", "SubnetRoutes")},
+    f"{ROLE}/0/Action": ["ecr:*", "ec2:*"],
+}
+
+
+def in_fleet(change: dict[str, Any], rule: str) -> list[Any]:
+    example = Example({**IN_FLEET, **change}, base="components")
+    return [finding for finding in findings(example) if finding.rule == rule]
+
+
+def test_looks_at_the_network_that_the_endpoint_of_components_carries() -> None:
+    (finding,) = in_fleet({}, "LMI099")
+    assert (finding.resource, finding.path) == ("Config", "VpcConfig/Subnets")
+    assert not in_fleet({"S3": S3}, "LMI099")
+    hub = {key: value for key, value in HUB.items() if key not in CLOSED}
+    (finding,) = in_fleet(hub, "LMI090")
+    assert (finding.resource, finding.severity) == ("Config", "warning")
+
+
+def test_counts_the_groups_of_an_endpoint_of_components() -> None:
+    (finding,) = in_fleet({"Config/Properties/VpcConfig/SecurityGroupIds": []}, "LMI096")
+    assert (finding.resource, finding.path) == ("Config", "VpcConfig/SecurityGroupIds")

@@ -27,6 +27,15 @@ def test_says_nothing_of_the_whole_recipe() -> None:
     assert said({}) == []
 
 
+def test_warns_of_copies_that_nothing_here_wakes() -> None:
+    """An alarm of another stack, or a schedule, may wake them."""
+    found = said({"Alarm/Properties/MetricName": "Invocations"})
+    message = (
+        "MinCapacity is 0, and nothing in these templates watches NoCapacityInvocationFailures"
+    )
+    assert ("LMI083", "warning", message) in found
+
+
 def test_warns_of_instances_that_stay_while_copies_go() -> None:
     assert ("LMI083", "warning", "copies go to zero, but 1 instances stay") in said(
         {f"{SCALING}/MinInstanceCount": 1}
@@ -34,7 +43,7 @@ def test_warns_of_instances_that_stay_while_copies_go() -> None:
 
 
 def test_warns_of_a_fleet_that_nobody_makes_smaller() -> None:
-    message = "copies go to zero, but nothing takes the instances away"
+    message = "copies go to zero, but nothing in these templates takes the instances away"
     assert ("LMI083", "warning", message) in said({f"{SCALING}/Status": "DISABLED"})
 
 

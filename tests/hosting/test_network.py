@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import aws_cdk as cdk
@@ -73,11 +74,14 @@ def test_is_silent_where_the_model_can_be_had(
     assert "LMI090" not in {finding.rule for finding in model.findings}
 
 
-def test_lets_the_templates_decide_about_a_vpc_of_the_app(stack: cdk.Stack) -> None:
+def test_lets_the_templates_decide_about_a_vpc_of_the_app(
+    stack: cdk.Stack, capfd: pytest.CaptureFixture[str]
+) -> None:
     vpc = without_nat(stack)
     LmiModel(stack, "Model", model_data=HUB, vpc=vpc)
-    with pytest.raises(RuntimeError, match=r"no route leads from VpcClosed(.|\n)*lmi::LMI090"):
-        synthesise(stack)
+    synthesise(stack)
+    said = " ".join(capfd.readouterr().err.split())
+    assert re.search(r"nothing in these templates leads from VpcClosed.*lmi::LMI090", said)
 
 
 def test_takes_a_route_that_was_added_for_a_way_out(stack: cdk.Stack, reported: Any) -> None:
@@ -103,17 +107,15 @@ def test_finds_data_in_s3_out_of_reach_and_takes_a_gateway_endpoint(
     served = without_nat(other)
     served.add_gateway_endpoint("S3", service=ec2.GatewayVpcEndpointAwsService.S3)
     LmiModel(other, "Model", model_data=S3, vpc=served)
-    with pytest.raises(RuntimeError, match=r"add_gateway_endpoint(.|\n)*lmi::LMI099"):
-        synthesise(stack)
+    assert "LMI099" in rules_at(reported, stack)
     assert "LMI099" not in rules_at(reported, other)
 
 
-def test_sees_a_network_in_another_stack_of_the_app(stack: cdk.Stack) -> None:
+def test_sees_a_network_in_another_stack_of_the_app(stack: cdk.Stack, reported: Any) -> None:
     environment = cdk.Environment(account=stack.account, region=stack.region)
     network = cdk.Stack(stack.node.root, "Network", env=environment)
     LmiModel(stack, "Model", model_data=HUB, vpc=without_nat(network))
-    with pytest.raises(RuntimeError, match="lmi::LMI090"):
-        synthesise(stack)
+    assert "LMI090" in rules_at(reported, stack)
 
 
 def test_may_look_at_vpc_endpoints_as_the_guide_asks(stack: cdk.Stack, resources: Any) -> None:

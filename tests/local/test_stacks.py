@@ -449,3 +449,76 @@ def test_a_stack_is_found_by_what_it_has_made(stack: Any, template: dict[str, An
     assert found["StackResources"][0]["StackName"] == "S"
     with pytest.raises(ClientError, match="Stack for nothing does not exist"):
         stack.cloudformation.describe_stack_resources(PhysicalResourceId="nothing")
+
+
+@pytest.fixture
+def renamed(template: dict[str, Any]) -> dict[str, Any]:
+    """The template with its endpoint under another logical id, as a renamed construct has it."""
+    template["Outputs"]["EndpointName"]["Export"] = {"Name": "chat"}
+    changed: dict[str, Any] = json.loads(
+        json.dumps(template).replace('"Endpoint"', '"Renamed"').replace("${Endpoint", "${Renamed")
+    )
+    return changed
+
+
+def _importing(name: str) -> dict[str, Any]:
+    value = {"Fn::ImportValue": name}
+    return {"Resources": {"Topic": {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": value}}}}
+
+
+def test_an_exported_resource_may_be_renamed_and_all_goes_away(
+    stack: Any, template: dict[str, Any], renamed: dict[str, Any]
+) -> None:
+    assert stack.create(template) == CREATE_DONE
+    first = stack.outputs["EndpointName"]
+    assert stack.update(renamed) == "UPDATE_COMPLETE"
+    assert stack.outputs["EndpointName"] != first
+    exports = stack.cloudformation.list_exports()["Exports"]
+    assert [item["Value"] for item in exports] == [stack.outputs["EndpointName"]]
+    stack.cloudformation.delete_stack(StackName="S")
+    assert not any(stack.inventory().values())
+    assert stack.cloudformation.list_exports()["Exports"] == []
+
+
+def test_an_export_in_use_is_neither_changed_nor_taken_away(
+    stack: Any, template: dict[str, Any], renamed: dict[str, Any]
+) -> None:
+    stack.create(template)
+    user = stack.cloudformation.create_stack(
+        StackName="User", TemplateBody=json.dumps(_importing("chat"))
+    )
+    assert user["StackId"]
+    before = stack.inventory(), stack.outputs
+    assert stack.update(renamed) == "UPDATE_ROLLBACK_COMPLETE"
+    assert "Export chat cannot be updated as it is in use by User" in str(stack.events)
+    assert (stack.inventory(), stack.outputs) == before
+    stack.cloudformation.delete_stack(StackName="S")
+    assert stack.status == "DELETE_FAILED"
+    assert "Export chat cannot be deleted as it is in use by User" in str(stack.events)
+    assert (stack.inventory(), stack.outputs) == before
+    for name in ("User", "S"):
+        stack.cloudformation.delete_stack(StackName=name)
+    assert not any(stack.inventory().values())
+
+
+def test_what_was_given_a_new_reference_goes_before_what_it_refers_to(
+    stack: Any, template: dict[str, Any]
+) -> None:
+    topic = {"Type": "AWS::SNS::Topic", "Properties": {"DisplayName": "one"}}
+    alone = {"Resources": {"First": topic}}
+    stack.create(alone)
+    first = {**topic, "Properties": {"DisplayName": {"Fn::GetAtt": ["Second", "TopicName"]}}}
+    stack.update({"Resources": {"First": first, "Second": topic}})
+    stack.cloudformation.delete_stack(StackName="S")
+    gone = [name for name, status, _ in _events_of_deleted(stack) if status == "DELETE_COMPLETE"]
+    assert gone == ["First", "Second", "S"]
+
+
+def _events_of_deleted(stack: Any) -> list[tuple[str, str, str]]:
+    deleted = stack.cloudformation.list_stacks(StackStatusFilter=["DELETE_COMPLETE"])
+    (summary,) = deleted["StackSummaries"]
+    found = stack.cloudformation.describe_stack_events(StackName=summary["StackId"])
+    return [
+        (item["LogicalResourceId"], item["ResourceStatus"], "")
+        for item in reversed(found["StackEvents"])
+    ]

@@ -107,6 +107,7 @@ def rule_families() -> dict[str, tuple[type[Rule], ...]]:
             scaling.CreatedTooEarly,
             scaling.ImpossibleCapacity,
             scaling.MetricWithoutMeaning,
+            loading.ScaledBeforeLoaded,
         ),
         "Alarms": (
             alarms.MetricInAnotherPlace,

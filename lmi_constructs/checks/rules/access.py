@@ -9,7 +9,14 @@ from lmi_constructs.checks.resources import UpdatePolicy
 from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.rules.common import config_of
 from lmi_constructs.checks.rules.permissions import FULL_ACCESS, allows, givers
-from lmi_constructs.checks.rules.targets import addresses, arns, is_open, repository_arn
+from lmi_constructs.checks.rules.targets import (
+    addresses,
+    arns,
+    is_declared,
+    is_of_aws,
+    is_open,
+    repository_arn,
+)
 from lmi_constructs.checks.values import (
     UNKNOWN,
     String,
@@ -22,9 +29,10 @@ if TYPE_CHECKING:
 
     from lmi_constructs.checks.deployment import Deployment
     from lmi_constructs.checks.resources import Model, Role
-    from lmi_constructs.findings import Finding
+    from lmi_constructs.findings import Finding, Severity
 
 _STATEMENTS: Final = "Role/Properties/Policies/0/PolicyDocument/Statement"
+_S3_URI: Final = "Model/Properties/PrimaryContainer/ModelDataSource/S3DataSource/S3Uri"
 _PULL: Final = "ecr:BatchGetImage"
 _READ: Final = "s3:GetObject"
 _LIST: Final = "s3:ListBucket"
@@ -59,11 +67,13 @@ class RoleCannotRead(Rule):
     why = "CreateModel or the endpoint fails: the data cannot be read with this role"
     fix = "allow s3:GetObject on the prefix and s3:ListBucket on the bucket"
     source = "https://github.com/awslabs/generative-ai-cdk-constructs/issues/432"
-    failing = Example({f"{_STATEMENTS}/2/Action": "s3:PutObject"})
+    failing = Example(
+        {"Bucket": {"Type": "AWS::S3::Bucket"}, _S3_URI: {"Fn::Sub": "s3://${Bucket}/llama/"}}
+    )
     passing = Example({f"{_STATEMENTS}/2/Action": "s3:Get*"})
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
-        """Yield model data that the role surely cannot read."""
+        """Yield model data that nothing here lets the role read; an error if nobody else can."""
         for model, role in _models_with_role(deployment):
             for container in model.containers:
                 for path, address, prefix in addresses(container):
@@ -71,10 +81,12 @@ class RoleCannotRead(Rule):
                     if bucket is None or is_open(deployment, bucket):
                         continue
                     if allows(role, _READ, objects) is False:
-                        message = f"{role.logical_id} does not allow {_READ} on {shown(objects)}"
-                        yield self.found(model, path, message)
+                        sure = _is_made_with(model, role) and is_declared(bucket)
+                        message = _not_allowed(role, _READ, objects, sure)
+                        severity: Severity = "error" if sure else "warning"
+                        yield self.found(model, path, message, severity=severity)
                     elif prefix and allows(role, _LIST, bucket) is False:
-                        message = f"{role.logical_id} does not allow {_LIST} on {shown(bucket)}"
+                        message = _not_allowed(role, _LIST, bucket, sure=False)
                         yield self.found(model, path, message, severity="warning")
 
 
@@ -99,13 +111,15 @@ class RoleCannotPull(Rule):
     passing = Example({f"{_STATEMENTS}/1/Resource": "arn:*:ecr:*:763104351884:repository/djl-*"})
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
-        """Yield images that the role surely cannot pull."""
+        """Yield images that nothing here lets the role pull; an error if nobody else can."""
         for model, role in _models_with_role(deployment):
             for container in model.containers:
                 arn = repository_arn(container)
                 if arn is not None and allows(role, _PULL, arn) is False:
-                    message = f"{role.logical_id} does not allow {_PULL} on {shown(arn)}"
-                    yield self.found(model, f"{container.path}/Image", message)
+                    sure = _is_made_with(model, role) and is_of_aws(container)
+                    message = _not_allowed(role, _PULL, arn, sure)
+                    severity: Severity = "error" if sure else "warning"
+                    yield self.found(model, f"{container.path}/Image", message, severity=severity)
 
 
 class ModelBeforePolicy(Rule):
@@ -242,7 +256,8 @@ class RoleCannotSeeAlarms(Rule):
             known = [role for role in roles if role]
             answers = [allows(role, "cloudwatch:DescribeAlarms", UNKNOWN) for role in known]
             if answers and all(answer is False for answer in answers):
-                message = f"{known[0].logical_id} does not allow cloudwatch:DescribeAlarms"
+                name = known[0].logical_id
+                message = f"nothing in these templates lets {name} do cloudwatch:DescribeAlarms"
                 path = "DeploymentConfig/AutoRollbackConfiguration"
                 yield self.found(endpoint, path, message)
 
@@ -270,10 +285,20 @@ class RoleCannotWrite(Rule):
                     continue
                 for role in roles:
                     if role and allows(role, "s3:PutObject", objects) is False:
-                        message = (
-                            f"{role.logical_id} does not allow s3:PutObject on {shown(objects)}"
-                        )
+                        message = _not_allowed(role, "s3:PutObject", objects, sure=False)
                         yield self.found(config, path, message)
+
+
+def _is_made_with(model: Model, role: Role) -> bool:
+    """Tell whether one template makes both, so that nobody else gives the role rights between."""
+    return role.template == model.template
+
+
+def _not_allowed(role: Role, action: str, resource: String, sure: bool) -> str:
+    """Say what a role lacks, and where somebody else may yet give it."""
+    if sure:
+        return f"{role.logical_id} does not allow {action} on {shown(resource)}"
+    return f"nothing in these templates lets {role.logical_id} do {action} on {shown(resource)}"
 
 
 def _models_with_role(deployment: Deployment) -> Iterator[tuple[Model, Role]]:

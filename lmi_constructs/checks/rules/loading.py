@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.examples import Example
 from lmi_constructs.checks.rules.base import Rule
+from lmi_constructs.checks.rules.common import config_of, scaled
 from lmi_constructs.checks.rules.memory import llama, plans
+from lmi_constructs.checks.rules.scaling import target_of
 from lmi_constructs.checks.values import number
 from lmi_constructs.facts.loading_times import loading_times
 from lmi_constructs.readable import readable
@@ -15,7 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lmi_constructs.checks.deployment import Deployment
-    from lmi_constructs.checks.resources import ComponentSpecification, Resource, Variant
+    from lmi_constructs.checks.resources import (
+        ComponentSpecification,
+        Resource,
+        ScalingPolicy,
+        Variant,
+    )
     from lmi_constructs.checks.rules.common import Running
     from lmi_constructs.findings import Finding
     from lmi_constructs.planner import Span
@@ -44,6 +51,13 @@ def _on_eight(seconds: int) -> Example:
         },
         model_config=_LARGE,
     )
+
+
+def _scaled_after(seconds: int) -> Example:
+    """Return the same model, of which an instance more is added after a pause."""
+    tracking = "Policy/Properties/TargetTrackingScalingPolicyConfiguration"
+    change = {**_on_eight(900).change, f"{tracking}/ScaleOutCooldown": seconds}
+    return Example(change, base="scaled", model_config=_LARGE)
 
 
 class ShorterThanAnyLoading(Rule):
@@ -85,6 +99,58 @@ class ShorterThanAnyLoading(Rule):
                 f" {time} by published measurements"
             )
             yield self.found(resource, f"{path}/{name}", message)
+
+
+class ScaledBeforeLoaded(Rule):
+    """LMI100."""
+
+    id = "LMI100"
+    title = "scaling adds again before the last one can have loaded its model"
+    severity = "warning"
+    why = (
+        "what was added does not take load yet, so the metric stays high and more and more are"
+        " added, up to MaxCapacity"
+    )
+    fix = "leave scale_out_cooldown out, which is then as long as the model may take to start"
+    source = ShorterThanAnyLoading.source
+    failing = _scaled_after(60)
+    passing = _scaled_after(900)
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield pauses that are shorter than the fastest published loading of such weights."""
+        for policy in deployment.scaling_policies:
+            pause = number(policy.scale_out_cooldown)
+            times = _loading_of_one_more(deployment, policy) if pause is not None else []
+            if pause is not None and times and pause < min(time.shortest for time in times):
+                fastest = min(times, key=lambda time: time.shortest)
+                message = (
+                    f"ScaleOutCooldown is {pause:g}, but weights of this size took {fastest} to"
+                    " arrive by published measurements"
+                )
+                path = "TargetTrackingScalingPolicyConfiguration/ScaleOutCooldown"
+                yield self.found(policy, path, message)
+
+
+def _loading_of_one_more(deployment: Deployment, policy: ScalingPolicy) -> list[Span]:
+    """Return how long what a policy adds takes to load, for each way it is known to run.
+
+    A new instance fetches the weights; a new copy may find them on its instance.
+    """
+    target = target_of(deployment, policy)
+    thing = scaled(deployment, policy.resource_id or (target.resource_id if target else None))
+    if thing is None:
+        return []
+    config = config_of(deployment, thing.endpoint)
+    found = []
+    for planned in plans(deployment):
+        run, start_up = planned.run, planned.plan.start_up
+        if start_up is None:
+            continue
+        if thing.component is not None and run.component is thing.component:
+            found.append(start_up.load)
+        elif run.component is None and run.config is config and run.variant.name == thing.variant:
+            found.append(start_up.download + start_up.load)
+    return found
 
 
 def _owner(run: Running) -> Variant | ComponentSpecification:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.checks.examples import REMOVED, Example
@@ -10,6 +11,7 @@ from lmi_constructs.checks.resources import S3DataSource, Vpc
 from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.rules.common import environment, release, running
 from lmi_constructs.checks.rules.permissions import allows
+from lmi_constructs.checks.rules.targets import is_of_aws
 from lmi_constructs.checks.values import UNKNOWN, String, head, literal, resource_of, shown
 from lmi_constructs.facts.limits import limits
 
@@ -17,11 +19,15 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from lmi_constructs.checks.deployment import Deployment
-    from lmi_constructs.checks.resources import Container, Key, Model
+    from lmi_constructs.checks.resources import Container, EndpointConfig, Key, Model
     from lmi_constructs.findings import Finding, Severity
 
 _STATEMENTS: Final = "Role/Properties/Policies/0/PolicyDocument/Statement"
 _GUIDE: Final = "https://docs.aws.amazon.com/sagemaker/latest/dg/host-vpc.html"
+_MADE_ELSEWHERE: Final = (
+    "if the way is made elsewhere (another stack, a transit gateway, a centrally managed VPC),"
+    " acknowledge the rule"
+)
 _MODEL_IDS: Final = ("HF_MODEL_ID", "OPTION_MODEL_ID", "OPTION_SPECULATIVE_DRAFT_MODEL")
 _CLOSED_SUBNET: Final[dict[str, Any]] = {
     f"{_STATEMENTS}/0/Action": ["ecr:*", "ec2:*"],
@@ -78,32 +84,43 @@ class NothingToDownloadFrom(Rule):
                 isolated[one.model.key] = one.model
         for model in isolated.values():
             yield from self._isolated(deployment, model)
-        for model in deployment.models:
-            if model.key not in isolated:
-                yield from self._enclosed(deployment, model)
+        for place in _placements(deployment):
+            if place.model is None or place.model.key not in isolated:
+                yield from self._enclosed(deployment, place)
 
     def _isolated(self, deployment: Deployment, model: Model) -> Iterator[Finding]:
         for container in model.containers:
+            sure = is_of_aws(container)
+            severity: Severity = "error" if sure else "warning"
             for name, value in _to_download(deployment, container):
                 message = f"{name} {shown(value)!r} would have to be downloaded"
-                yield self.found(model, f"{container.path}/Environment/{name}", message)
+                message += "" if sure else ", unless the image holds it"
+                path = f"{container.path}/Environment/{name}"
+                yield self.found(model, path, message, severity=severity)
 
-    def _enclosed(self, deployment: Deployment, model: Model) -> Iterator[Finding]:
-        subnets, severity = _closed(model, deployment.network.without_route)
-        for container in model.containers if subnets else ():
+    def _enclosed(self, deployment: Deployment, place: _Placement) -> Iterator[Finding]:
+        """Yield hub ids behind subnets without a route here: a warning, as others may add one."""
+        subnets = _closed(place.vpc, deployment.network.without_route)
+        for container in place.containers if subnets else ():
             known = environment(container)
             for name, value in _to_download(deployment, container):
                 if head(value).startswith("s3://") or known.keys() & OTHER_HUBS:
                     continue
                 message = (
-                    f"no route leads from {subnets} to the hub, where {name} {shown(value)!r} is"
+                    f"nothing in these templates leads from {subnets} to the hub, where {name}"
+                    f" {shown(value)!r} is"
                 )
                 fix = (
                     "copy the model to S3 (lmi stage) and mount it with ModelData.s3_prefix(...),"
-                    " or choose subnets with a route to a NAT gateway"
+                    f" or choose subnets with a route to a NAT gateway; {_MADE_ELSEWHERE}"
                 )
                 yield self.found(
-                    model, "VpcConfig/Subnets", message, fix=fix, severity=severity, source=_GUIDE
+                    place.resource,
+                    "VpcConfig/Subnets",
+                    message,
+                    fix=fix,
+                    severity="warning",
+                    source=_GUIDE,
                 )
 
 
@@ -127,24 +144,28 @@ class NetworkOutOfRange(Rule):
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
         """Yield too few or too many groups and subnets, and roles that cannot join a network."""
-        for model in deployment.models:
-            if not isinstance(model.vpc, Vpc):
+        placed: list[Model | EndpointConfig] = [*deployment.models, *deployment.endpoint_configs]
+        for one in placed:
+            if not isinstance(one.vpc, Vpc):
                 continue
             rows = (
-                ("SecurityGroupIds", model.vpc.security_groups, limits()["security_groups"]),
-                ("Subnets", model.vpc.subnets, limits()["subnets"]),
+                ("SecurityGroupIds", one.vpc.security_groups, limits()["security_groups"]),
+                ("Subnets", one.vpc.subnets, limits()["subnets"]),
             )
             for name, count, limit in rows:
                 if count is not None and not limit.allows(count):
                     message = f"{name} has {count} entries, allowed are {limit}"
-                    yield self.found(model, f"VpcConfig/{name}", message)
-            role = deployment.role(model.role)
+                    yield self.found(one, f"VpcConfig/{name}", message)
+            role = deployment.role(one.role)
             action = "ec2:CreateNetworkInterface"
             if role and allows(role, action, "*") is False:
-                message = f"{role.logical_id} does not allow {action}, which a network needs"
+                message = (
+                    f"nothing in these templates lets {role.logical_id} do {action}, which a"
+                    " network needs"
+                )
                 fix = f"allow {action} and the other network-interface actions on *"
                 yield self.found(
-                    model, "VpcConfig", message, fix=fix, severity="warning", source=_GUIDE
+                    one, "VpcConfig", message, fix=fix, severity="warning", source=_GUIDE
                 )
 
 
@@ -152,14 +173,16 @@ class S3OutOfReach(Rule):
     """LMI099."""
 
     id = "LMI099"
-    title = "S3 cannot be reached from the model's subnets"
+    title = "nothing leads from the model's subnets to S3"
+    severity = "warning"
     why = (
-        "with a VPC, model data comes through the model's subnets, isolated container or not, and"
-        " the endpoint fails with 'Failed to download model data from URL'"
+        "with a VPC, model data comes through the model's subnets, isolated container or not;"
+        " without a way to S3 the endpoint fails with 'Failed to download model data from URL'"
     )
     fix = (
         "add a gateway endpoint for S3 to the route tables of these subnets:"
-        " vpc.add_gateway_endpoint('S3', service=ec2.GatewayVpcEndpointAwsService.S3)"
+        " vpc.add_gateway_endpoint('S3', service=ec2.GatewayVpcEndpointAwsService.S3);"
+        f" {_MADE_ELSEWHERE}"
     )
     source = (
         "https://github.com/aws-solutions-library-samples/guidance-for-text-generation-using-"
@@ -169,12 +192,34 @@ class S3OutOfReach(Rule):
     passing = Example({**_CLOSED_SUBNET, "S3": _S3_ENDPOINT})
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
-        """Yield models with data in S3 in subnets that have neither a route nor an endpoint."""
-        for model in deployment.models:
-            subnets, severity = _closed(model, deployment.network.without_s3)
-            if subnets and any(_reads_s3(deployment, one) for one in model.containers):
-                message = f"neither a route nor a VPC endpoint leads from {subnets} to S3"
-                yield self.found(model, "VpcConfig/Subnets", message, severity=severity)
+        """Yield models with data in S3 in subnets that have neither a route nor an endpoint here."""
+        for place in _placements(deployment):
+            subnets = _closed(place.vpc, deployment.network.without_s3)
+            if subnets and any(_reads_s3(deployment, one) for one in place.containers):
+                message = (
+                    "nothing in these templates, neither a route nor a VPC endpoint, leads from"
+                    f" {subnets} to S3"
+                )
+                yield self.found(place.resource, "VpcConfig/Subnets", message)
+
+
+@dataclass(frozen=True)
+class _Placement:
+    """Containers in a network: of a model, or of all that runs on an endpoint of components."""
+
+    resource: Model | EndpointConfig
+    vpc: Vpc
+    containers: tuple[Container, ...]
+    model: Model | None
+
+
+def _placements(deployment: Deployment) -> Iterator[_Placement]:
+    for model in deployment.models:
+        if isinstance(model.vpc, Vpc):
+            yield _Placement(model, model.vpc, model.containers, model)
+    for one in running(deployment):
+        if isinstance(one.config.vpc, Vpc):
+            yield _Placement(one.config, one.config.vpc, (one.container,), one.model)
 
 
 def _to_download(deployment: Deployment, container: Container) -> Iterator[tuple[str, String]]:
@@ -201,13 +246,10 @@ def _reads_s3(deployment: Deployment, container: Container) -> bool:
     return any(head(value).startswith("s3://") for _, value in needed)
 
 
-def _closed(model: Model, without: Collection[Key]) -> tuple[str, Severity]:
-    """Return the model's subnets that lack a way, in words, and how bad that is.
+def _closed(vpc: Vpc, without: Collection[Key]) -> str:
+    """Return the subnets of a network that lack a way in the templates, in words.
 
-    An instance may be placed into any of the subnets: if only some are closed, it may still start.
+    An instance may be placed into any of the subnets, so that one without a way is worth saying.
     """
-    if not isinstance(model.vpc, Vpc):
-        return "", "error"
-    keys = [resource_of(subnet) for subnet in model.vpc.subnet_ids]
-    closed = [key[1] for key in keys if key in without and key is not None]
-    return ", ".join(closed), "error" if len(closed) == len(keys) else "warning"
+    keys = [resource_of(subnet) for subnet in vpc.subnet_ids]
+    return ", ".join(key[1] for key in keys if key in without and key is not None)

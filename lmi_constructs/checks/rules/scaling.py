@@ -205,18 +205,18 @@ class ImpossibleCapacity(Rule):
                 message = "MinCapacity is 0 for a variant of a real-time endpoint"
                 yield self.found(target, "MinCapacity", message)
             elif config.asynchronous is True and not _watches(deployment, _BACKLOG):
-                message = "MinCapacity is 0 and nothing watches HasBacklogWithoutCapacity"
+                message = f"MinCapacity is 0, and {_UNWATCHED} HasBacklogWithoutCapacity"
                 fix = "add a step policy with an alarm on HasBacklogWithoutCapacity >= 1"
                 yield self.found(
                     target, "MinCapacity", message, fix=fix, severity="warning", source=_ASYNC
                 )
         elif thing.component and not _watches(deployment, _NO_CAPACITY):
-            message = "MinCapacity is 0 and nothing watches NoCapacityInvocationFailures"
+            message = f"MinCapacity is 0, and {_UNWATCHED} NoCapacityInvocationFailures"
             fix = (
                 "add a step policy (+1) with an alarm on NoCapacityInvocationFailures >= 1 of the"
                 " component"
             )
-            yield self.found(target, "MinCapacity", message, fix=fix)
+            yield self.found(target, "MinCapacity", message, fix=fix, severity="warning")
         if thing.component:
             yield from self._still_paid(deployment, thing.component)
 
@@ -226,12 +226,15 @@ class ImpossibleCapacity(Rule):
             scaling = variant.managed_scaling
             if scaling is UNKNOWN:
                 continue
-            message = "copies go to zero, but nothing takes the instances away"
-            if isinstance(scaling, ManagedScaling) and scaling.status != "DISABLED":
-                least = number(scaling.minimum)
-                if least is None or least < 1:
-                    continue
-                message = f"copies go to zero, but {readable(least)} instances stay"
+            least = number(scaling.minimum) if isinstance(scaling, ManagedScaling) else None
+            managed = isinstance(scaling, ManagedScaling) and scaling.status != "DISABLED"
+            if managed and (least is None or least < 1):
+                continue
+            message = (
+                f"copies go to zero, but {readable(least)} instances stay"
+                if managed
+                else "copies go to zero, but nothing in these templates takes the instances away"
+            )
             yield self.found(
                 config,
                 f"{variant.path}/ManagedInstanceScaling",
@@ -293,6 +296,7 @@ class MetricWithoutMeaning(Rule):
 
 
 _BACKLOG: Final = "HasBacklogWithoutCapacity"
+_UNWATCHED: Final = "nothing in these templates watches"
 _NO_CAPACITY: Final = "NoCapacityInvocationFailures"
 _INVOCATIONS: Final = "SageMakerVariantInvocationsPerInstance"
 

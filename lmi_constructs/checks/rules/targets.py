@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.resources import S3DataSource
 from lmi_constructs.checks.rules.common import image
-from lmi_constructs.checks.values import UNKNOWN, String, Text, head, join, shown, split, tail
+from lmi_constructs.checks.values import (
+    UNKNOWN,
+    String,
+    Text,
+    head,
+    join,
+    resource_of,
+    shown,
+    split,
+    tail,
+)
+from lmi_constructs.facts import registries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,6 +56,19 @@ def repository_arn(container: Container) -> String | None:
         return None
     where: list[object] = ["arn:aws:ecr:", parts.region, ":", parts.account]
     return join([*where, ":repository/", parts.repository])
+
+
+def is_of_aws(container: Container) -> bool:
+    """Tell whether an image is in a registry of AWS's, which no policy of one's own opens."""
+    parts = image(container)
+    accounts = {registry.account for registry in registries().values()}
+    return parts is not None and parts.account in accounts
+
+
+def is_declared(bucket: String) -> bool:
+    """Tell whether the templates make a bucket: one made elsewhere may have a policy there."""
+    name = split(bucket, ":::")
+    return name is not None and len(name) == 2 and resource_of(name[1]) is not None
 
 
 def is_open(deployment: Deployment, bucket: String) -> bool:

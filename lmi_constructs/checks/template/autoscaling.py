@@ -50,6 +50,7 @@ def read_policy(properties: Mapping[str, Any], context: Context) -> ScalingPolic
         predefined_metric=as_string(predefined.get("PredefinedMetricType")),
         metric=_metric(custom, path) if plain else None,
         target_value=as_number(tracking.get("TargetValue")),
+        scale_out_cooldown=as_number(tracking.get("ScaleOutCooldown")),
     )
 
 

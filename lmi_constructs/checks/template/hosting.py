@@ -114,6 +114,7 @@ def read_endpoint_config(properties: Mapping[str, Any], context: Context) -> End
         kms_key=as_string(properties.get("KmsKeyId")),
         asynchronous=_present(asynchronous),
         network_isolation=as_flag(properties.get("EnableNetworkIsolation")),
+        vpc=_vpc(properties.get("VpcConfig")),
         output_paths=_output_paths(properties),
     )
 

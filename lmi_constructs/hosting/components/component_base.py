@@ -85,23 +85,45 @@ class ComponentBase(Construct):
             ],
         )
 
-    def metric(self, name: str, *, period: cdk.Duration | None = None) -> cloudwatch.Metric:
+    def metric(
+        self, name: str, *, statistic: str | None = None, period: cdk.Duration | None = None
+    ) -> cloudwatch.Metric:
         """Return a metric of the component by its CloudWatch name.
 
         Args:
             name: Name of the metric.
+            statistic: Default: the one that makes sense of this metric.
             period: Default: one minute.
 
         Raises:
-            LmiError: If components are not known to publish it (LMI085). What is published for each
-                component is hardly documented; metrics that nobody has confirmed are left out.
+            LmiError: If components are not known to publish it (LMI085). Known are those that AWS
+                names for components; whether an adapter publishes all of them is not said.
         """
-        report(self, check_keywords({"name": name, "period": period}))
+        report(self, check_keywords({"name": name, "statistic": statistic, "period": period}))
         return component_metric(
             name,
             component_name=self.component_name,
             period_seconds=seconds_of_period(period, 60),
+            statistic=statistic,
         )
+
+    def metric_invocations(self, *, period: cdk.Duration | None = None) -> cloudwatch.Metric:
+        """Requests to the component."""
+        return self.metric("Invocations", period=period)
+
+    def metric_4xx_errors(self, *, period: cdk.Duration | None = None) -> cloudwatch.Metric:
+        """Share of requests that the container refused."""
+        return self.metric("Invocation4XXErrors", period=period)
+
+    def metric_5xx_errors(self, *, period: cdk.Duration | None = None) -> cloudwatch.Metric:
+        """Share of requests that failed in the container."""
+        return self.metric("Invocation5XXErrors", period=period)
+
+    def metric_model_latency(
+        self, *, statistic: str = "p99", period: cdk.Duration | None = None
+    ) -> cloudwatch.Metric:
+        """Time the container takes for a whole answer, in microseconds."""
+        return self.metric("ModelLatency", statistic=statistic, period=period)
 
     def metric_no_capacity_invocation_failures(
         self, *, period: cdk.Duration | None = None

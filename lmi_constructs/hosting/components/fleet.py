@@ -8,7 +8,12 @@ from lmi_constructs.checks.plugin import attach_to
 from lmi_constructs.container import LmiContainer
 from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._names import check_name
-from lmi_constructs.hosting._permissions import endpoint_permissions, execution_role, grant
+from lmi_constructs.hosting._permissions import (
+    endpoint_permissions,
+    execution_role,
+    grant,
+    network_permissions,
+)
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._surroundings import Surroundings
 from lmi_constructs.hosting.endpoint_config import LmiEndpointConfig
@@ -16,7 +21,10 @@ from lmi_constructs.hosting.endpoint_operations import EndpointOperations
 from lmi_constructs.hosting.variant import LmiVariant
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import aws_cdk as cdk
+    from aws_cdk import aws_ec2 as ec2
     from aws_cdk import aws_iam as iam
     from aws_cdk import aws_kms as kms
     from aws_cdk import aws_sagemaker as sagemaker
@@ -44,6 +52,7 @@ class LmiFleet(EndpointOperations):
         endpoint_config: Its configuration.
         role: Execution role of the fleet. Components and adapters give it what they read.
         rollout: How updates move, if it was given as a `Rollout`.
+        connections: Security groups of the fleet, with a VPC.
 
     Example:
         ```python
@@ -81,6 +90,9 @@ class LmiFleet(EndpointOperations):
         enable_ssm_access: bool | None = None,
         role: iam.IRole | None = None,
         network_isolation: bool | None = None,
+        vpc: ec2.IVpc | None = None,
+        vpc_subnets: ec2.SubnetSelection | None = None,
+        security_groups: Sequence[ec2.ISecurityGroup] | None = None,
         encryption_key: kms.IKey | None = None,
         data_capture: DataCapture | None = None,
         metrics: EndpointMetrics | None = None,
@@ -111,6 +123,12 @@ class LmiFleet(EndpointOperations):
             role: Execution role of the fleet. Default: a new one that may write logs and metrics.
             network_isolation: Whether the containers are cut off from the network. Default: each
                 model decides.
+            vpc: VPC of the network interfaces of all components (`VpcConfig` of the endpoint
+                configuration). Default: none of yours. What SageMaker does if a component's model
+                names a VPC too is not published: give it in one place.
+            vpc_subnets: Subnets within the VPC. Default: its private ones. They need a way to S3, and
+                to the hub for a model that is downloaded (LMI099, LMI090).
+            security_groups: Security groups. Default: a new one.
             encryption_key: Key of the instances' EBS volumes.
             data_capture: Recording of requests and responses.
             metrics: How finely metrics are published.
@@ -131,10 +149,14 @@ class LmiFleet(EndpointOperations):
             "deployment": deployment,
             "retain_deployment": retain_deployment,
             "network_isolation": network_isolation,
+            "vpc": vpc,
         }
         report(self, check_keywords(of_endpoint))
         report(self, check_name(endpoint_name, "endpoint_name", "LMI065"))
-        permissions = endpoint_permissions(surroundings)
+        permissions = (
+            *endpoint_permissions(surroundings),
+            *(network_permissions() if vpc else ()),
+        )
         self.role: iam.IRole = role if role is not None else execution_role(self, permissions)
         variant = LmiVariant(
             model=None,
@@ -160,7 +182,11 @@ class LmiFleet(EndpointOperations):
             metrics=metrics,
             execution_role=self.role,
             network_isolation=network_isolation,
+            vpc=vpc,
+            vpc_subnets=vpc_subnets,
+            security_groups=security_groups,
         )
+        self.connections: ec2.Connections | None = config.connections
         if role is not None:
             config.resource.node.add_dependency(*grant(role, permissions))
         self._deploy(

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import aws_cdk as cdk
+    from aws_cdk import aws_cloudwatch as cloudwatch
     from aws_cdk import aws_iam as iam
     from constructs import Construct, IDependable
 
@@ -57,6 +58,36 @@ class BaseComponent(ComponentBase):
     model: LmiModel | None = None
     resolved: ResolvedModel | None = None
     adapter_location: S3Location | None = None
+
+    def metric_invocations_per_copy(
+        self, *, period: cdk.Duration | None = None
+    ) -> cloudwatch.Metric:
+        """Requests divided by the number of copies."""
+        return self.metric("InvocationsPerCopy", period=period)
+
+    def metric_concurrent_requests_per_copy(
+        self, *, period: cdk.Duration | None = None
+    ) -> cloudwatch.Metric:
+        """Requests at once on a copy."""
+        return self.metric("ConcurrentRequestsPerCopy", period=period)
+
+    def metric_gpu_utilization(self, *, period: cdk.Duration | None = None) -> cloudwatch.Metric:
+        """Busy time of a copy's GPUs, 0 to 100 percent however many it has."""
+        return self.metric("GPUUtilizationNormalized", period=period)
+
+    def metric_gpu_memory_utilization(
+        self, *, period: cdk.Duration | None = None
+    ) -> cloudwatch.Metric:
+        """Memory in use of a copy's GPUs, 0 to 100 percent however many it has."""
+        return self.metric("GPUMemoryUtilizationNormalized", period=period)
+
+    def metric_cpu_utilization(self, *, period: cdk.Duration | None = None) -> cloudwatch.Metric:
+        """CPU of a copy, 0 to 100 percent of what is reserved for it."""
+        return self.metric("CPUUtilizationNormalized", period=period)
+
+    def metric_memory_utilization(self, *, period: cdk.Duration | None = None) -> cloudwatch.Metric:
+        """Host memory of a copy, 0 to 100 percent of what is reserved for it."""
+        return self.metric("MemoryUtilizationNormalized", period=period)
 
     def add_adapter(
         self, id: str, data: AdapterData, *, component_name: str | None = None
