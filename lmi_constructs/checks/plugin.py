@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lmi_constructs.findings import Finding
 
 _ATTACHED: Final = "_lmi_attached_checks"
-"""Attribute of an app or root stage, and of the parents of our constructs, that holds the plugin."""
+"""Attribute of an app or root stage, of our constructs and of their parents, that holds the plugin."""
 
 _CHECKED: Final = "_lmi_checked"
 """Attribute of our constructs, so that those inside another one are not attached twice."""
@@ -140,6 +140,7 @@ class _OwnChecks(LmiChecks):
         self._constructs: list[IConstruct] = []
         self._paths: list[str] = []
         self._remarks: list[tuple[IConstruct, Finding]] = []
+        self._at_synth: list[Callable[[], None]] = []
         super().__init__(only=self._is_below)
 
     def add(self, construct: IConstruct) -> None:
@@ -149,6 +150,20 @@ class _OwnChecks(LmiChecks):
     def remark(self, construct: IConstruct, findings: Iterable[Finding]) -> None:
         """Report at synth what a construct has found out about itself."""
         self._remarks += [(construct, finding) for finding in findings]
+
+    def at_synth(self, action: Callable[[], None]) -> None:
+        """Do something before the CDK looks what is acknowledged."""
+        self._at_synth.append(action)
+
+    def validate(self, context: cdk.IPolicyValidationContext) -> cdk.PolicyValidationPluginReport:
+        """Check the templates of one call, after what was left for now.
+
+        Args:
+            context: The templates, as the CDK hands them over.
+        """
+        while self._at_synth:
+            self._at_synth.pop()()
+        return super().validate(context)
 
     def _is_below(self, path: str) -> bool:
         """Return whether a path stands below our constructs, asking for theirs only now."""
@@ -189,13 +204,25 @@ def attach_to(construct: IConstruct, scope: object) -> None:
         scope: Its parent. Nothing happens if that is checked already.
     """
     setattr(construct, _CHECKED, True)
-    if getattr(scope, _CHECKED, False):
-        return
     attached = getattr(scope, _ATTACHED, None) or _attached_to_root(construct)
     if attached is None:
         return
-    setattr(scope, _ATTACHED, attached)
-    attached.add(construct)
+    setattr(construct, _ATTACHED, attached)
+    if not getattr(scope, _CHECKED, False):
+        setattr(scope, _ATTACHED, attached)
+        attached.add(construct)
+
+
+def at_synth(construct: IConstruct, action: Callable[[], None]) -> None:
+    """Do something at synth, when the templates are written and nothing is reported yet.
+
+    Args:
+        construct: What it is about. Outside an app there is no such moment, and nothing is done.
+        action: What to do.
+    """
+    attached = getattr(construct, _ATTACHED, None) or _attached_to_root(construct)
+    if attached is not None:
+        attached.at_synth(action)
 
 
 def remark(construct: IConstruct, findings: Iterable[Finding]) -> None:

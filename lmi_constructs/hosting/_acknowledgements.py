@@ -4,20 +4,27 @@ Nothing of cdk-nag is imported: an acknowledgement is the text of one finding, a
 removes exactly that finding of exactly that resource, which a test holds for every pack (cdk-nag
 3.0.2, aws-cdk-lib 2.275.0; aws-cdk issue 38495 is about a version in which it reached further).
 Policies that are added to a role later are resources of their own and stay reported.
+
+Without cdk-nag nobody asks, so nothing is written down: that would be a tenth of what an endpoint
+costs at synth.
 """
 
 from __future__ import annotations
 
+import sys
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import aws_cdk as cdk
 
+from lmi_constructs.checks.plugin import at_synth
 from lmi_constructs.hosting._tokens import is_token
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from aws_cdk import aws_iam as iam
+    from constructs import Construct
 
     from lmi_constructs.hosting._permissions import Permission
 
@@ -37,19 +44,52 @@ _WHY_INLINE: Final = (
 )
 
 
-def acknowledge_role(role: iam.CfnRole, permissions: Iterable[Permission]) -> None:
+def acknowledge_role(scope: Construct, role: iam.Role, permissions: Sequence[Permission]) -> None:
     """Acknowledge the inline policy of a role, and each wildcard in it that has a reason."""
-    _acknowledge(role, permissions, _WHY_INLINE)
+    _when_asked(scope, role, permissions, _WHY_INLINE)
 
 
-def acknowledge_policy(policy: iam.CfnPolicy, permissions: Iterable[Permission]) -> None:
+def acknowledge_policy(
+    scope: Construct, policy: iam.Policy, permissions: Sequence[Permission]
+) -> None:
     """Acknowledge a policy that comes and goes with one user of a shared role, and its wildcards."""
-    _acknowledge(policy, permissions, _WHY_SHARED)
+    _when_asked(scope, policy, permissions, _WHY_SHARED)
+
+
+def _when_asked(
+    scope: Construct,
+    owner: iam.Role | iam.Policy,
+    permissions: Sequence[Permission],
+    why_inline: str,
+) -> None:
+    """Acknowledge now if cdk-nag is loaded, else at synth if it is by then.
+
+    Now, as its aspect copies acknowledgements into the template, which is written before the rules
+    are asked.
+    """
+    if _is_nag_loaded():
+        _acknowledge(owner, permissions, why_inline)
+    else:
+        at_synth(scope, partial(_acknowledge_late, owner, permissions, why_inline))
+
+
+def _is_nag_loaded() -> bool:
+    """Tell whether anything can report what is acknowledged here."""
+    return "cdk_nag" in sys.modules
+
+
+def _acknowledge_late(
+    owner: iam.Role | iam.Policy, permissions: Sequence[Permission], why_inline: str
+) -> None:
+    if _is_nag_loaded():
+        _acknowledge(owner, permissions, why_inline)
 
 
 def _acknowledge(
-    resource: iam.CfnRole | iam.CfnPolicy, permissions: Iterable[Permission], why_inline: str
+    owner: iam.Role | iam.Policy, permissions: Sequence[Permission], why_inline: str
 ) -> None:
+    resource = owner.node.default_child
+    assert isinstance(resource, cdk.CfnResource)  # noqa: S101 - made by us with its owner
     reasons: dict[str, str] = {}
     for permission in permissions:
         for arn in permission.resources:
@@ -67,7 +107,7 @@ def _acknowledge(
     cdk.Validations.of(resource).acknowledge(*acknowledged)
 
 
-def _as_reported(arn: str, resource: iam.CfnRole | iam.CfnPolicy) -> str | None:
+def _as_reported(arn: str, resource: cdk.CfnResource) -> str | None:
     """Return an ARN as cdk-nag writes it, `None` if it writes it in a way that is not known."""
     return _flat(cdk.Stack.of(resource).resolve(arn)) if is_token(arn) else arn
 

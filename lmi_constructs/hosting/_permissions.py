@@ -115,14 +115,9 @@ def execution_role(scope: Construct, permissions: Sequence[Permission]) -> iam.R
         "Role",
         assumed_by=_sagemaker(),
         description="What an LMI model may do: pull its image, read its model, write logs and metrics",
+        inline_policies={"Execution": iam.PolicyDocument.from_json(_document(permissions))},
     )
-    resource = role.node.default_child
-    assert isinstance(resource, iam.CfnRole)  # noqa: S101 - a role that we have made
-    # Not by inline_policies: parsing the document costs the CDK more than the whole role does.
-    resource.policies = [
-        iam.CfnRole.PolicyProperty(policy_name="Execution", policy_document=_document(permissions))
-    ]
-    acknowledge_role(resource, permissions)
+    acknowledge_role(scope, role, permissions)
     return role
 
 
@@ -164,7 +159,5 @@ def own_policy(
     document = iam.PolicyDocument.from_json(_document(permissions))
     policy = iam.Policy(scope, id, document=document)
     role.attach_inline_policy(policy)
-    resource = policy.node.default_child
-    assert isinstance(resource, iam.CfnPolicy)  # noqa: S101 - a policy that we have made
-    acknowledge_policy(resource, permissions)
+    acknowledge_policy(scope, policy, permissions)
     return [policy]

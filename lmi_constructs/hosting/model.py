@@ -132,7 +132,7 @@ class LmiModel(Construct):
         }
         report(self, check_keywords(given, required="model_data"))
         attach_to(self, scope)
-        surroundings = Surroundings.of(self)
+        surroundings = Surroundings.of(scope).kept_at(self)
         image = as_image(container).bind(surroundings)
         data = model_data.bind(self, surroundings)
 
