@@ -226,15 +226,12 @@ class ImpossibleCapacity(Rule):
             scaling = variant.managed_scaling
             if scaling is UNKNOWN:
                 continue
-            least = number(scaling.minimum) if isinstance(scaling, ManagedScaling) else None
-            managed = isinstance(scaling, ManagedScaling) and scaling.status != "DISABLED"
-            if managed and (least is None or least < 1):
-                continue
-            message = (
-                f"copies go to zero, but {readable(least)} instances stay"
-                if managed
-                else "copies go to zero, but nothing in these templates takes the instances away"
-            )
+            message = "copies go to zero, but nothing in these templates takes the instances away"
+            if isinstance(scaling, ManagedScaling) and scaling.status != "DISABLED":
+                least = number(scaling.minimum)
+                if least is None or least < 1:
+                    continue
+                message = f"copies go to zero, but {readable(least)} instances stay"
             yield self.found(
                 config,
                 f"{variant.path}/ManagedInstanceScaling",
