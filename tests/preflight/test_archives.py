@@ -98,6 +98,7 @@ def test_the_rank_in_an_archive_must_fit_the_base(
         (archive({"adapter_config.json": b"["}), "no JSON object"),
         (archive({"./adapter_config.json": b"[]"}), "no JSON object"),
     ],
+    ids=("absent", "empty", "unpacked", "cut", "no config", "no JSON", "no object"),
 )
 def test_an_archive_that_holds_no_adapter_fails(
     account: Prepared, content: bytes | None, said: str
