@@ -326,9 +326,13 @@ class LmiInferenceComponent(BaseComponent):
             depends_on=self.resource,
             min_capacity=min_capacity,
             max_capacity=max_capacity,
-            concurrency=engine_concurrency(self.resolved.verdict),
+            concurrency=self._concurrency,
             startup_seconds=self.resolved.longest_start_seconds,
         )
+
+    @property
+    def _concurrency(self) -> int | None:
+        return engine_concurrency(self.resolved.verdict)
 
     def _let_the_fleet_read(self) -> list[IDependable]:
         """Let the fleet's role do what the model's may, before the component is made.
