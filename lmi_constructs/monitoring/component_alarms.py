@@ -116,6 +116,12 @@ class ComponentAlarms(Construct):
         made = (getattr(self, kind.name) for kind in COMPONENT_ALARM_KINDS)
         return tuple(alarm for alarm in made if alarm is not None)
 
+    @property
+    def of_updates(self) -> tuple[cloudwatch.Alarm, ...]:
+        """Those that tell whether a new version is worse: errors of the container, latency."""
+        told = (self.error_rate, self.p99_latency)
+        return tuple(alarm for alarm in told if alarm is not None)
+
     def _alarm(self, kind: AlarmKind, component_name: str, threshold: float) -> cloudwatch.Alarm:
         known = not is_number_token(threshold)
         spoken = f"{threshold:g}" if known else cdk.Tokenization.stringify_number(threshold)
