@@ -8,8 +8,9 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_sagemaker as sagemaker
 
-from lmi_constructs import LmiError
+from lmi_constructs import LmiError, LmiSettings, ModelData
 from lmi_constructs.hosting import ScalableCopyCount
+from tests.hosting.fleets import NIGHTLY, component_on, fleet_in
 
 POLICY = "AWS::ApplicationAutoScaling::ScalingPolicy"
 CONCURRENCY = "SageMakerInferenceComponentConcurrentRequestsPerCopyHighResolution"
@@ -143,3 +144,28 @@ def test_counts_requests_a_minute_on_a_copy(
     assert specification == {
         "PredefinedMetricType": "SageMakerInferenceComponentInvocationsPerCopy"
     }
+
+
+def test_a_clock_may_wake_it_so_that_no_alarm_is_only_a_warning(
+    stack: cdk.Stack, reported: Any
+) -> None:
+    chat = component_on(fleet_in(stack))
+    scaling = chat.auto_scale_copy_count(min_capacity=0, max_capacity=2)
+    scaling.scale_on_schedule("Morning", schedule=NIGHTLY, min_capacity=1)
+    assert ("LMI083", "Stack/Chat/Scaling/Resource") in reported(stack)
+    root: Any = stack.node.root
+    root.synth()
+
+
+def test_warns_of_a_pause_that_ends_before_the_weights_can_have_arrived(
+    stack: cdk.Stack, reported: Any
+) -> None:
+    large = ModelData.s3_prefix("my-models", "r1/", architecture="deepseek-ai/DeepSeek-R1")
+    settings = LmiSettings(tensor_parallel_degree=8, max_model_len=8192, max_rolling_batch_size=32)
+    fleet = fleet_in(stack, instance_type="ml.p5en.48xlarge")
+    chat = component_on(fleet, model_data=large, settings=settings)
+    scaling = chat.auto_scale_copy_count(max_capacity=2)
+    scaling.scale_on_concurrency("Slow")
+    scaling.scale_on_concurrency("Quick", target=8, scale_out_cooldown=cdk.Duration.seconds(30))
+    places = {place for rule, place in reported(stack) if rule == "LMI100"}
+    assert places == {"Stack/Chat/Scaling/Quick"}

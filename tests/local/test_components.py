@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from lmi_constructs.runtime import AsleepError, LmiClient
+
 
 def test_creates_describes_lists_and_deletes(
     sagemaker: Any, component_endpoint: str, component_request: dict[str, Any]
@@ -187,3 +189,18 @@ def test_refuses_a_policy_without_a_registered_target(aws: Any, deployed: str) -
             TargetTrackingScalingPolicyConfiguration={"TargetValue": 1.0},
         )
     assert caught.value.response["Error"]["Code"] == "ObjectNotFoundException"
+
+
+def test_a_request_to_a_sleeping_component_says_that_it_sleeps(
+    aws: Any, sagemaker: Any, component_endpoint: str, component_request: dict[str, Any]
+) -> None:
+    sagemaker.create_inference_component(**component_request)
+    client = LmiClient(component_endpoint, client=aws.client("sagemaker-runtime")).using(
+        inference_component="llama-copy"
+    )
+    assert client.generate("Hi").text
+    sagemaker.update_inference_component_runtime_config(
+        InferenceComponentName="llama-copy", DesiredRuntimeConfig={"CopyCount": 0}
+    )
+    with pytest.raises(AsleepError, match="no capacity"):
+        client.generate("Hi")

@@ -24,10 +24,10 @@ from aws_cdk import aws_iam as iam
 
 from lmi_constructs import (
     AdapterData, LmiAdapter, LmiFleet, LmiInferenceComponent, LmiSettings, ModelData, S3Location,
-    ManagedInstanceScaling,
+    ManagedInstanceScaling, Rollout,
 )
 
-tenants = json.loads(Path("tenants.json").read_text())
+given = json.loads(Path("given.json").read_text())
 app = cdk.App()
 where = cdk.Environment(account="123456789012", region="us-east-1")
 
@@ -42,13 +42,15 @@ def base_on(stack, id, **keywords):
         model_data=ModelData.s3_prefix("models", "qwen3-8b/", architecture="Qwen/Qwen3-8B"),
         settings=LmiSettings(
             tensor_parallel_degree=2, enable_lora=True, max_lora_rank=32, max_loras=4,
-            max_cpu_loras=16, max_rolling_batch_size=32,
+            max_cpu_loras=16, max_rolling_batch_size=32, max_model_len=given["length"],
         ),
         **keywords,
     )
     base.auto_scale_copy_count(max_capacity=2).scale_on_concurrency("Concurrency")
     fleet.add_alarms()
     base.add_no_capacity_alarm()
+    rolling = Rollout.rolling(percent=50, bake_time=cdk.Duration.minutes(0))
+    base.roll_back_on(base.add_alarms(), rollout=rolling)
     cdk.CfnOutput(stack, "EndpointName", value=fleet.endpoint_name)
     cdk.CfnOutput(stack, "EndpointArn", value=fleet.endpoint_arn)
     return base
@@ -67,13 +69,15 @@ of_shared = base_on(shared, "Base", adapter_location=S3Location("models", "adapt
 inside = cdk.Stack(app, "Inside", env=where)
 of_inside = base_on(inside, "Base")
 apart = cdk.Stack(app, "Apart", env=where)
-for tenant in tenants:
+for tenant in given["tenants"]:
     serve(inside, of_inside, tenant)
     serve(apart, of_shared, tenant)
 app.synth()
 """
 
 
+OLD_MODEL = "BaseModel9ECA5495"
+"""What is cleaned up is named by its logical id."""
 SHARED_IN_USE = r"Export Shared:\S+ cannot be deleted as it is in use by Apart"
 
 
@@ -88,12 +92,16 @@ def touched(output: str, stack: str) -> set[str]:
 def test_a_tenant_comes_and_goes_alone_and_stacks_go_in_any_order(
     aws: LocalAws, tmp_path: Path
 ) -> None:
-    def deploy(*tenants: str) -> str:
-        (tmp_path / "tenants.json").write_text(json.dumps(tenants))
+    def give(*tenants: str, length: int = 8192) -> None:
+        given = {"tenants": tenants, "length": length}
+        (tmp_path / "given.json").write_text(json.dumps(given))
+
+    def deploy(*tenants: str, length: int = 8192) -> str:
+        give(*tenants, length=length)
         return cdk.deploy().output
 
     (tmp_path / "app.py").write_text(APP)
-    (tmp_path / "tenants.json").write_text("[]")
+    give()
     cdk = CdkCli(aws, app=f"{sys.executable} app.py", directory=tmp_path)
     cdk.bootstrap()
     deploy("acme")
@@ -104,6 +112,9 @@ def test_a_tenant_comes_and_goes_alone_and_stacks_go_in_any_order(
             assert touched(output, stack)
             assert all(one.startswith(name) for one in touched(output, stack)), output
         assert not touched(output, "Shared")
+    output = deploy("globex", length=4096)
+    assert {one.partition("/")[0] for one in touched(output, "Inside")} <= {"Base", OLD_MODEL}
+    assert not touched(output, "Apart")
     cdk.destroy("Inside")
     with pytest.raises(CdkError, match=SHARED_IN_USE):
         cdk.destroy("Shared", "--exclusively")

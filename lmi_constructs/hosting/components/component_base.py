@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from lmi_constructs.hosting.endpoint_base import EndpointBase
     from lmi_constructs.hosting.smoke_test import LmiSmokeTest, SmokeCheck
+    from lmi_constructs.monitoring.component_alarms import ComponentAlarms
 
 INVOKING = ("sagemaker:InvokeEndpoint", "sagemaker:InvokeEndpointWithResponseStream")
 
@@ -63,6 +64,11 @@ class ComponentBase(Construct):
     @property
     def served(self) -> str | None:
         """What changes when something else is served: the model's name or the adapter's archive."""
+        return None
+
+    @property
+    def _concurrency(self) -> int | None:
+        """Requests that the engine of a copy works on at once, if it is the component's own."""
         return None
 
     def grant_invoke(self, grantee: iam.IGrantable) -> iam.Grant:
@@ -164,6 +170,56 @@ class ComponentBase(Construct):
             max_tokens=max_tokens,
             timeout=timeout,
         )
+
+    def add_alarms(
+        self,
+        *,
+        topic: sns.ITopic | None = None,
+        paging_topic: sns.ITopic | None = None,
+        error_rate: float | None = 0.01,
+        client_error_rate: float | None = None,
+        p99_latency: cdk.Duration | None = None,
+        concurrent_requests: float | Literal["engine"] | None = "engine",
+    ) -> ComponentAlarms:
+        """Add alarms on the requests to this component alone; `None` leaves one out.
+
+        Requests that find no copy are no errors of the container: `add_no_capacity_alarm`.
+
+        Args:
+            topic: Topic that hears of each alarm.
+            paging_topic: Topic that hears once of an incident, of a composite alarm over all.
+            error_rate: Share of requests that may fail in the container, 0 to 1.
+            client_error_rate: Share of requests that the container may refuse, 0 to 1.
+            p99_latency: Longest whole answer for 99 of 100 requests. Default: no alarm, as it
+                depends on how much is generated.
+            concurrent_requests: Requests that one copy works on or lets wait. Default: what its
+                engine works on at once, above which requests queue; no alarm where that is not
+                known, or for an adapter, which shares the copies of its base.
+
+        Raises:
+            LmiError: If an alarm could never say anything (LMI088).
+        """
+        from lmi_constructs.monitoring.alarms import seconds
+        from lmi_constructs.monitoring.component_alarms import ComponentAlarms
+
+        if concurrent_requests == "engine":
+            concurrent_requests = self._concurrency
+        shares = {
+            "error_rate": error_rate,
+            "client_error_rate": client_error_rate,
+            "concurrent_requests": concurrent_requests,
+        }
+        given = {"topic": topic, "paging_topic": paging_topic, "p99_latency": p99_latency}
+        report(self, check_keywords({**given, **shares}))
+        with placed(self, "Alarms", fix="call add_alarms once, with all thresholds"):
+            return ComponentAlarms(
+                self,
+                "Alarms",
+                component_name=self.component_name,
+                topic=topic,
+                paging_topic=paging_topic,
+                thresholds={**shares, "p99_latency": seconds(p99_latency)},
+            )
 
     def add_no_capacity_alarm(
         self,

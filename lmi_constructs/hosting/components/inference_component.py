@@ -9,7 +9,7 @@ from aws_cdk import aws_sagemaker as sagemaker
 from lmi_constructs.checks.plugin import attach_to
 from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._names import check_name, literal_name
-from lmi_constructs.hosting._permissions import own_policy
+from lmi_constructs.hosting._permissions import Permission, own_policy
 from lmi_constructs.hosting._planning import engine_concurrency
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._resolved_model import ResolvedModel
@@ -22,12 +22,13 @@ from lmi_constructs.hosting.components._checks import (
     check_cpus,
     check_environment,
 )
+from lmi_constructs.hosting.components._updates import check_update, update_config
 from lmi_constructs.hosting.components.component_base import ComponentBase
 from lmi_constructs.hosting.endpoint_operations import EndpointOperations
 from lmi_constructs.hosting.model import LmiModel
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import aws_cdk as cdk
     from aws_cdk import aws_cloudwatch as cloudwatch
@@ -39,11 +40,14 @@ if TYPE_CHECKING:
     from lmi_constructs.hosting.container_image import ContainerImage
     from lmi_constructs.hosting.endpoint_base import EndpointBase
     from lmi_constructs.hosting.model_data import ModelData
+    from lmi_constructs.hosting.rollout import Rollout
     from lmi_constructs.hosting.s3_location import S3Location
     from lmi_constructs.hosting.scaling import ScalableCopyCount
+    from lmi_constructs.monitoring.component_alarms import ComponentAlarms
     from lmi_constructs.planner import Plan
 
 _Component = sagemaker.CfnInferenceComponent
+_ANY_ALARM = "the alarms get their names when they are deployed, and the role only looks at them"
 
 
 class BaseComponent(ComponentBase):
@@ -326,9 +330,47 @@ class LmiInferenceComponent(BaseComponent):
             depends_on=self.resource,
             min_capacity=min_capacity,
             max_capacity=max_capacity,
-            concurrency=engine_concurrency(self.resolved.verdict),
+            concurrency=self._concurrency,
             startup_seconds=self.resolved.longest_start_seconds,
         )
+
+    def roll_back_on(
+        self, alarms: ComponentAlarms | Sequence[cloudwatch.IAlarm], *, rollout: Rollout
+    ) -> None:
+        """Replace the copies in batches when the component changes, and let alarms take it back.
+
+        Of `add_alarms`, those on errors of the container and on latency are taken; refused requests
+        and open ones say little about a new version. There is no circle: the alarms carry the
+        component's name, which is known at synth.
+
+        Args:
+            alarms: What `add_alarms` returned, or alarms of your own, 1 to 10.
+            rollout: `Rollout.rolling(percent=..., bake_time=...)`; the share is of the copies.
+
+        Raises:
+            LmiError: If it is no rolling one (LMI070), its share or time is out of range (LMI071),
+                or there are too few or too many alarms (LMI073).
+        """
+        from lmi_constructs.monitoring.component_alarms import ComponentAlarms
+
+        chosen = alarms.of_updates if isinstance(alarms, ComponentAlarms) else tuple(alarms)
+        report(self, check_keywords({"deployment": rollout, "alarms": chosen}))
+        report(self, check_update(rollout, len(chosen)))
+        names = [alarm.alarm_name for alarm in chosen]
+        self.resource.deployment_config = update_config(rollout, names)
+        self.resource.node.add_dependency(*chosen)
+        watched = Surroundings.of(self).arn("cloudwatch", "alarm:*")
+        permissions = [
+            Permission(("cloudwatch:DescribeAlarms",), (watched,), why_wildcard=_ANY_ALARM)
+        ]
+        fleet_role: iam.IRole | None = getattr(self.fleet, "role", None)
+        if fleet_role is not None:
+            made = own_policy(self, "AlarmAccess", fleet_role, permissions)
+            self.resource.node.add_dependency(*made)
+
+    @property
+    def _concurrency(self) -> int | None:
+        return engine_concurrency(self.resolved.verdict)
 
     def _let_the_fleet_read(self) -> list[IDependable]:
         """Let the fleet's role do what the model's may, before the component is made.
