@@ -55,8 +55,8 @@ def _index(rows: dict[str, CatalogueRow]) -> Iterator[str]:
     yield ""
     yield NOTICE
     yield ""
-    yield "One a baseline of the LMI guide. `lmi presets` prints this table, `lmi presets NAME` one row with"
-    yield "every setting; each folder in `examples/` deploys one."
+    yield "One preset for each baseline of the LMI guide. `lmi presets` prints this table, `lmi presets NAME`"
+    yield "one row with every setting, and the folder `examples/NAME` deploys it."
     yield ""
     yield "| Preset | Guide | Model | Instance | Accelerators | Fits | GiB each | Context | At once |"
     yield "|---|---|---|---|---|---|---|---|---|"

@@ -27,7 +27,7 @@ from lmi_constructs.checks.resources import (
 from lmi_constructs.checks.values import UNKNOWN, String, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True)
@@ -125,14 +125,6 @@ class Deployment:
         """Return the inference components of an endpoint."""
         return self._components_by_endpoint.get(endpoint.key, ())
 
-    def endpoints_of(self, config: EndpointConfig) -> tuple[Endpoint, ...]:
-        """Return the endpoints that use a configuration."""
-        return self._endpoints_by_config.get(config.key, ())
-
-    def uses(self, model: Model) -> tuple[tuple[EndpointConfig, Variant], ...]:
-        """Return the variants that run a model, directly or through a component."""
-        return self._uses.get(model.key, ())
-
     def depends(self, resource: Resource, other: Key) -> bool:
         """Tell whether CloudFormation creates the other resource first for sure."""
         seen: set[Key] = set()
@@ -169,33 +161,6 @@ class Deployment:
             if endpoint is not None:
                 found[endpoint.key] = (*found.get(endpoint.key, ()), component)
         return found
-
-    @cached_property
-    def _endpoints_by_config(self) -> dict[Key, tuple[Endpoint, ...]]:
-        found: dict[Key, tuple[Endpoint, ...]] = {}
-        for endpoint in self.endpoints:
-            config = self.endpoint_config(endpoint.config)
-            if config is not None:
-                found[config.key] = (*found.get(config.key, ()), endpoint)
-        return found
-
-    @cached_property
-    def _uses(self) -> dict[Key, tuple[tuple[EndpointConfig, Variant], ...]]:
-        found: dict[Key, tuple[tuple[EndpointConfig, Variant], ...]] = {}
-        for config, variant, name in self._running():
-            model = self.model(name)
-            if model is not None:
-                found[model.key] = (*found.get(model.key, ()), (config, variant))
-        return found
-
-    def _running(self) -> Iterable[tuple[EndpointConfig, Variant, String | None]]:
-        for config in self.endpoint_configs:
-            for variant in (*config.variants, *config.shadow_variants):
-                yield config, variant, variant.model
-        for component in self.components:
-            for config, variant in self.hosts(component):
-                for specification in component.specifications:
-                    yield config, variant, specification.model
 
     def hosts(self, component: Component) -> tuple[tuple[EndpointConfig, Variant], ...]:
         """Return the variant that an inference component runs on, if it is known."""

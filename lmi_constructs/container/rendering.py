@@ -206,7 +206,7 @@ def field_of(variable: str) -> str | None:
     return name if name in LmiSettings.model_fields else None
 
 
-def readable(text: str) -> int | str:
+def number_with_unit(text: str) -> int | str:
     """Read a number with a unit; leave another text to the field's own check."""
     try:
         return values.readable_whole(text, "kmgt")

@@ -50,7 +50,7 @@ def _json(value: Any) -> Any:
 def _number_of_tokens(value: Any, check: Callable[[Any], Any]) -> Any:
     """Read `16k` and `16K` as the engine does."""
     if isinstance(value, str) and not is_token(value) and value != "auto":
-        value = rendering.readable(value)
+        value = rendering.number_with_unit(value)
     return _number_or(value, check)
 
 

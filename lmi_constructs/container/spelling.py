@@ -46,9 +46,9 @@ def limit_findings(environment: Mapping[str, object]) -> Iterator[Finding]:
         yield _limit(None, f"the environment has {len(environment)} entries, {MAX_ENTRIES} fit")
     for name, given in environment.items():
         value = text_of(given)
-        length = 0 if isinstance(value, Unknown) else _bytes(value)
-        total += _bytes(name) + length
-        if not _NAME.fullmatch(name) or _bytes(name) > MAX_NAME_BYTES:
+        length = 0 if isinstance(value, Unknown) else bytes_of(value)
+        total += bytes_of(name) + length
+        if not _NAME.fullmatch(name) or bytes_of(name) > MAX_NAME_BYTES:
             yield _limit(
                 name,
                 f"{shown(name)!r} is not a legal variable name",
@@ -130,7 +130,8 @@ def _placeholder(name: str, value: object) -> Iterator[Finding]:
         )
 
 
-def _bytes(text: str) -> int:
+def bytes_of(text: str) -> int:
+    """Return how many bytes a text takes in UTF-8, where a lone surrogate counts as three."""
     return len(text.encode("utf-8", "surrogatepass"))
 
 

@@ -8,6 +8,8 @@ from lmi_constructs.findings import LmiError
 from lmi_constructs.hosting._kinds import wrong
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import aws_cdk as cdk
 
 
@@ -23,11 +25,7 @@ def seconds(duration: cdk.Duration | None, where: str) -> int | None:
     """
     if duration is None:
         return None
-    try:
-        return int(duration.to_seconds())
-    except RuntimeError as error:
-        fix = "give whole seconds: cdk.Duration.seconds(...)"
-        raise LmiError(wrong(where, _said(where, error), fix)) from error
+    return _whole(duration.to_seconds, where, "give whole seconds: cdk.Duration.seconds(...)")
 
 
 def whole_seconds(duration: cdk.Duration, where: str) -> int:
@@ -45,11 +43,7 @@ def mebibytes(size: cdk.Size | None, where: str) -> int | None:
     """
     if size is None:
         return None
-    try:
-        return int(size.to_mebibytes())
-    except RuntimeError as error:
-        fix = "give whole MiB: cdk.Size.mebibytes(...)"
-        raise LmiError(wrong(where, _said(where, error), fix)) from error
+    return _whole(size.to_mebibytes, where, "give whole MiB: cdk.Size.mebibytes(...)")
 
 
 def gibibytes(size: cdk.Size | None, where: str) -> int | None:
@@ -60,13 +54,13 @@ def gibibytes(size: cdk.Size | None, where: str) -> int | None:
     """
     if size is None:
         return None
+    return _whole(size.to_gibibytes, where, "give whole GiB: cdk.Size.gibibytes(...)")
+
+
+def _whole(convert: Callable[[], float], where: str, fix: str) -> int:
+    """Return what the CDK converts a value to, or say what it says of one that it cannot."""
     try:
-        return int(size.to_gibibytes())
+        return int(convert())
     except RuntimeError as error:
-        fix = "give whole GiB: cdk.Size.gibibytes(...)"
-        raise LmiError(wrong(where, _said(where, error), fix)) from error
-
-
-def _said(where: str, error: RuntimeError) -> str:
-    """Return what the CDK says of a value that cannot be converted."""
-    return f"{where} cannot be converted: {str(error).splitlines()[0]}"
+        said = f"{where} cannot be converted: {str(error).splitlines()[0]}"
+        raise LmiError(wrong(where, said, fix)) from error

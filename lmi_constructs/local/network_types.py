@@ -54,15 +54,31 @@ class NetworkResource(ApiResource):
         return name in self.answer or name in self.request
 
 
-class RouteTable(NetworkResource):
+class NamedByEc2(NetworkResource):
+    """A resource whose operations, answer and id all carry one name, as `RouteTable` does.
+
+    Attributes:
+        called: That name.
+    """
+
+    called: ClassVar[str]
+    identifiers = ()
+
+    def __init_subclass__(cls) -> None:
+        """Spell what the class does not say itself: its type, operations and members."""
+        super().__init_subclass__()
+        name, said = cls.called, vars(cls)
+        cls.cfn_type = said.get("cfn_type", f"AWS::EC2::{name}")
+        cls.create_operation = f"Create{name}"
+        cls.delete_operation = said.get("delete_operation", f"Delete{name}")
+        cls.answer_member = name
+        cls.id_member = cls.ref = f"{name}Id"
+
+
+class RouteTable(NamedByEc2):
     """`AWS::EC2::RouteTable`."""
 
-    cfn_type = "AWS::EC2::RouteTable"
-    create_operation = "CreateRouteTable"
-    delete_operation = "DeleteRouteTable"
-    answer_member = "RouteTable"
-    id_member = ref = "RouteTableId"
-    identifiers = ()
+    called = "RouteTable"
     attributes = {"RouteTableId": "RouteTableId"}  # noqa: RUF012
     tagged_as = "route-table"
 
@@ -98,15 +114,10 @@ class Route(NetworkResource):
         return "|".join(str(value) for value in self._identity().values())
 
 
-class InternetGateway(NetworkResource):
+class InternetGateway(NamedByEc2):
     """`AWS::EC2::InternetGateway`."""
 
-    cfn_type = "AWS::EC2::InternetGateway"
-    create_operation = "CreateInternetGateway"
-    delete_operation = "DeleteInternetGateway"
-    answer_member = "InternetGateway"
-    id_member = ref = "InternetGatewayId"
-    identifiers = ()
+    called = "InternetGateway"
     attributes = {"InternetGatewayId": "InternetGatewayId"}  # noqa: RUF012
     tagged_as = "internet-gateway"
 
@@ -139,28 +150,20 @@ class ElasticAddress(NetworkResource):
     tagged_as = "elastic-ip"
 
 
-class NatGateway(NetworkResource):
+class NatGateway(NamedByEc2):
     """`AWS::EC2::NatGateway`."""
 
-    cfn_type = "AWS::EC2::NatGateway"
-    create_operation = "CreateNatGateway"
-    delete_operation = "DeleteNatGateway"
-    answer_member = "NatGateway"
-    id_member = ref = "NatGatewayId"
-    identifiers = ()
+    called = "NatGateway"
     attributes = {"NatGatewayId": "NatGatewayId"}  # noqa: RUF012
     tagged_as = "natgateway"
 
 
-class VpcEndpoint(NetworkResource):
+class VpcEndpoint(NamedByEc2):
     """`AWS::EC2::VPCEndpoint`, for a gateway or an interface."""
 
+    called = "VpcEndpoint"
     cfn_type = "AWS::EC2::VPCEndpoint"
-    create_operation = "CreateVpcEndpoint"
     delete_operation = "DeleteVpcEndpoints"
-    answer_member = "VpcEndpoint"
-    id_member = ref = "VpcEndpointId"
-    identifiers = ()
     attributes = {"Id": "VpcEndpointId"}  # noqa: RUF012
     tagged_as = "vpc-endpoint"
 

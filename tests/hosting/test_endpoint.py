@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import aws_cdk as cdk
 import pytest
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sagemaker as sagemaker
 from aws_cdk import aws_sns as sns
@@ -25,11 +24,11 @@ from lmi_constructs import (
     ModelData,
     S3Location,
 )
+from tests.hosting.support import actions_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lmi_constructs.hosting import EndpointBase
 
 DATA = ModelData.s3_prefix("my-models", "m/")
 
@@ -192,77 +191,6 @@ def test_mirrors_traffic_to_a_shadow_variant(stack: cdk.Stack, resources: Any) -
     )
     rendered = config_of(resources, stack)
     assert [item["VariantName"] for item in rendered["ShadowProductionVariants"]] == ["Next"]
-
-
-def actions_of(resources: Any, stack: cdk.Stack) -> dict[str, Any]:
-    """Resources by action of the only policy in a stack."""
-    (policy,) = resources(stack, "AWS::IAM::Policy")
-    found: dict[str, Any] = {}
-    for statement in policy["PolicyDocument"]["Statement"]:
-        actions = statement["Action"]
-        for action in [actions] if isinstance(actions, str) else actions:
-            found[action] = statement["Resource"]
-    return found
-
-
-@pytest.fixture
-def caller(stack: cdk.Stack) -> iam.Role:
-    return iam.Role(stack, "Caller", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
-
-
-def test_grants_plain_and_streamed_requests(
-    endpoint: LmiEndpoint, stack: cdk.Stack, caller: iam.Role, resources: Any
-) -> None:
-    endpoint.grant_invoke(caller)
-    assert actions_of(resources, stack) == {
-        "sagemaker:InvokeEndpoint": {"Ref": "Chat26DEB33F"},
-        "sagemaker:InvokeEndpointWithResponseStream": {"Ref": "Chat26DEB33F"},
-    }
-
-
-def test_grants_asynchronous_requests(
-    endpoint: LmiEndpoint, stack: cdk.Stack, caller: iam.Role, resources: Any
-) -> None:
-    endpoint.grant_invoke_async(caller)
-    assert list(actions_of(resources, stack)) == ["sagemaker:InvokeEndpointAsync"]
-
-
-def test_grants_the_openai_path(
-    endpoint: LmiEndpoint, stack: cdk.Stack, caller: iam.Role, resources: Any
-) -> None:
-    endpoint.grant_invoke_openai(caller)
-    actions = actions_of(resources, stack)
-    assert actions["sagemaker:CallWithBearerToken"] == "*"
-    assert actions["sagemaker:InvokeEndpoint"] == {"Ref": "Chat26DEB33F"}
-
-
-def test_tells_the_base_url_of_the_openai_path(stack: cdk.Stack) -> None:
-    endpoint = LmiEndpoint.from_endpoint_name(stack, "Chat", "chat")
-    assert stack.resolve(endpoint.openai_base_url) == {
-        "Fn::Join": [
-            "",
-            [
-                "https://runtime.sagemaker.us-west-2.",
-                {"Ref": "AWS::URLSuffix"},
-                "/endpoints/chat/openai/v1",
-            ],
-        ]
-    }
-
-
-def test_refers_to_an_endpoint_made_elsewhere(
-    stack: cdk.Stack, caller: iam.Role, resources: Any
-) -> None:
-    endpoint: EndpointBase = LmiEndpoint.from_endpoint_name(stack, "Chat", "chat")
-    endpoint.grant_invoke(caller)
-    arn = actions_of(resources, stack)["sagemaker:InvokeEndpoint"]
-    assert stack.resolve(arn)["Fn::Join"][1][-1] == (
-        ":sagemaker:us-west-2:111122223333:endpoint/chat"
-    )
-    assert endpoint.metric_model_latency().dimensions == {
-        "EndpointName": "chat",
-        "VariantName": "AllTraffic",
-    }
 
 
 def test_records_requests_and_lets_the_role_write_them(stack: cdk.Stack, resources: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -206,3 +207,68 @@ def template() -> dict[str, Any]:
             "PolicyRef": {"Value": {"Ref": "Policy"}},
         },
     }
+
+
+@pytest.fixture
+def stack(aws: Any) -> Any:
+    return _Stack(aws)
+
+
+class _Stack:
+    def __init__(self, aws: Any) -> None:
+        self.cloudformation = aws.client("cloudformation")
+        self.aws = aws
+
+    def create(self, template: dict[str, Any]) -> str:
+        self.cloudformation.create_stack(StackName="S", TemplateBody=json.dumps(template))
+        return self.status
+
+    def update(self, template: dict[str, Any]) -> str:
+        self.cloudformation.update_stack(StackName="S", TemplateBody=json.dumps(template))
+        return self.status
+
+    @property
+    def description(self) -> dict[str, Any]:
+        return self.cloudformation.describe_stacks(StackName="S")["Stacks"][0]
+
+    @property
+    def status(self) -> str:
+        return self.description["StackStatus"]
+
+    @property
+    def outputs(self) -> dict[str, str]:
+        return {
+            item["OutputKey"]: item["OutputValue"] for item in self.description.get("Outputs", [])
+        }
+
+    @property
+    def events(self) -> list[tuple[str, str, str]]:
+        """Events, the first one first."""
+        found = self.cloudformation.describe_stack_events(StackName="S")["StackEvents"]
+        return [
+            (
+                event["LogicalResourceId"],
+                event["ResourceStatus"],
+                event.get("ResourceStatusReason", ""),
+            )
+            for event in reversed(found)
+        ]
+
+    def inventory(self) -> dict[str, list[str]]:
+        sagemaker = self.aws.client("sagemaker")
+        alarms = self.aws.client("cloudwatch").describe_alarms()["MetricAlarms"]
+        scaling = self.aws.client("application-autoscaling")
+        targets = scaling.describe_scalable_targets(ServiceNamespace="sagemaker")
+        policies = scaling.describe_scaling_policies(ServiceNamespace="sagemaker")
+        return {
+            "models": [item["ModelName"] for item in sagemaker.list_models()["Models"]],
+            "configs": [
+                item["EndpointConfigName"]
+                for item in sagemaker.list_endpoint_configs()["EndpointConfigs"]
+            ],
+            "endpoints": [item["EndpointName"] for item in sagemaker.list_endpoints()["Endpoints"]],
+            "alarms": [item["AlarmName"] for item in alarms],
+            "targets": [item["ResourceId"] for item in targets["ScalableTargets"]],
+            "policies": [item["PolicyName"] for item in policies["ScalingPolicies"]],
+            "roles": [item["RoleName"] for item in self.aws.client("iam").list_roles()["Roles"]],
+        }

@@ -13,71 +13,6 @@ from lmi_constructs.local.rollout import dependency_order
 CREATE_DONE = "CREATE_COMPLETE"
 
 
-@pytest.fixture
-def stack(aws: Any) -> Any:
-    return _Stack(aws)
-
-
-class _Stack:
-    def __init__(self, aws: Any) -> None:
-        self.cloudformation = aws.client("cloudformation")
-        self.aws = aws
-
-    def create(self, template: dict[str, Any]) -> str:
-        self.cloudformation.create_stack(StackName="S", TemplateBody=json.dumps(template))
-        return self.status
-
-    def update(self, template: dict[str, Any]) -> str:
-        self.cloudformation.update_stack(StackName="S", TemplateBody=json.dumps(template))
-        return self.status
-
-    @property
-    def description(self) -> dict[str, Any]:
-        return self.cloudformation.describe_stacks(StackName="S")["Stacks"][0]
-
-    @property
-    def status(self) -> str:
-        return self.description["StackStatus"]
-
-    @property
-    def outputs(self) -> dict[str, str]:
-        return {
-            item["OutputKey"]: item["OutputValue"] for item in self.description.get("Outputs", [])
-        }
-
-    @property
-    def events(self) -> list[tuple[str, str, str]]:
-        """Events, the first one first."""
-        found = self.cloudformation.describe_stack_events(StackName="S")["StackEvents"]
-        return [
-            (
-                event["LogicalResourceId"],
-                event["ResourceStatus"],
-                event.get("ResourceStatusReason", ""),
-            )
-            for event in reversed(found)
-        ]
-
-    def inventory(self) -> dict[str, list[str]]:
-        sagemaker = self.aws.client("sagemaker")
-        alarms = self.aws.client("cloudwatch").describe_alarms()["MetricAlarms"]
-        scaling = self.aws.client("application-autoscaling")
-        targets = scaling.describe_scalable_targets(ServiceNamespace="sagemaker")
-        policies = scaling.describe_scaling_policies(ServiceNamespace="sagemaker")
-        return {
-            "models": [item["ModelName"] for item in sagemaker.list_models()["Models"]],
-            "configs": [
-                item["EndpointConfigName"]
-                for item in sagemaker.list_endpoint_configs()["EndpointConfigs"]
-            ],
-            "endpoints": [item["EndpointName"] for item in sagemaker.list_endpoints()["Endpoints"]],
-            "alarms": [item["AlarmName"] for item in alarms],
-            "targets": [item["ResourceId"] for item in targets["ScalableTargets"]],
-            "policies": [item["PolicyName"] for item in policies["ScalingPolicies"]],
-            "roles": [item["RoleName"] for item in self.aws.client("iam").list_roles()["Roles"]],
-        }
-
-
 def environment(template: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = template["Resources"]["Model"]["Properties"]["PrimaryContainer"]
     return found["Environment"]
@@ -251,53 +186,6 @@ def test_a_condition_that_is_false_leaves_a_resource_out(
     assert stack.inventory()["alarms"] == []
 
 
-def test_components_deploy_update_and_go(
-    stack: Any, template: dict[str, Any], component_request: dict[str, Any]
-) -> None:
-    resources = template["Resources"]
-    for name in ("Target", "Policy"):
-        del resources[name]
-        del template["Outputs"][f"{name}Ref"]
-    del variant(template)["ModelName"]
-    resources["Config"]["Properties"]["ExecutionRoleArn"] = {"Fn::GetAtt": ["Role", "Arn"]}
-    properties = {
-        **component_request,
-        "EndpointName": {"Fn::GetAtt": ["Endpoint", "EndpointName"]},
-    }
-    del properties["InferenceComponentName"]
-    properties["Specification"]["ModelName"] = {"Fn::GetAtt": ["Model", "ModelName"]}
-    resources["Component"] = {
-        "Type": "AWS::SageMaker::InferenceComponent",
-        "Properties": properties,
-    }
-    template["Outputs"]["Component"] = {"Value": {"Ref": "Component"}}
-    assert stack.create(template) == CREATE_DONE
-    arn = stack.outputs["Component"]
-    name = arn.rpartition("/")[2]
-    properties["RuntimeConfig"]["CopyCount"] = 2
-    assert stack.update(template) == "UPDATE_COMPLETE"
-    sagemaker = stack.aws.client("sagemaker")
-    described = sagemaker.describe_inference_component(InferenceComponentName=name)
-    assert described["InferenceComponentArn"] == arn == stack.outputs["Component"]
-    assert described["RuntimeConfig"]["DesiredCopyCount"] == 2
-    properties["VariantName"] = "Other"
-    assert stack.update(template) == "UPDATE_ROLLBACK_COMPLETE"
-    stack.cloudformation.delete_stack(StackName="S")
-    assert sagemaker.list_inference_components()["InferenceComponents"] == []
-
-
-def test_a_composite_alarm_is_made(stack: Any, template: dict[str, Any]) -> None:
-    template["Resources"]["Both"] = {
-        "Type": "AWS::CloudWatch::CompositeAlarm",
-        "Properties": {"AlarmRule": {"Fn::Sub": 'ALARM("${Alarm}")'}},
-    }
-    assert stack.create(template) == CREATE_DONE
-    found = stack.aws.client("cloudwatch").describe_alarms(
-        AlarmTypes=["CompositeAlarm", "MetricAlarm"]
-    )
-    assert found["CompositeAlarms"][0]["AlarmRule"].startswith('ALARM("S-Alarm-')
-
-
 def test_another_stack_can_import_an_export(aws: Any, template: dict[str, Any]) -> None:
     cloudformation = aws.client("cloudformation")
     template["Outputs"]["EndpointName"]["Export"] = {"Name": "chat"}
@@ -369,64 +257,6 @@ def test_a_rolled_back_stack_can_be_deleted_and_made_again(
     stack.cloudformation.delete_stack(StackName="S")
     variant(template)["InstanceType"] = "ml.g6.48xlarge"
     assert stack.create(template) == CREATE_DONE
-
-
-def test_a_bucket_policy_that_asks_for_tls_does_not_lock_everyone_out(stack: Any) -> None:
-    denial = {
-        "Effect": "Deny",
-        "Action": "s3:*",
-        "Principal": "*",
-        "Resource": "*",
-        "Condition": {"Bool": {"aws:SecureTransport": "false"}},
-    }
-    template = {
-        "Resources": {
-            "Bucket": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "assets"}},
-            "Policy": {
-                "Type": "AWS::S3::BucketPolicy",
-                "Properties": {
-                    "Bucket": {"Ref": "Bucket"},
-                    "PolicyDocument": {"Version": "2012-10-17", "Statement": [denial]},
-                },
-            },
-        }
-    }
-    assert stack.create(template) == CREATE_DONE
-    stack.aws.client("s3").put_object(Bucket="assets", Key="a", Body=b"x")
-
-
-def test_topics_with_policy_and_subscription_come_and_go(stack: Any) -> None:
-    statement = {
-        "Effect": "Allow",
-        "Action": "sns:Publish",
-        "Principal": {"Service": "cloudwatch.amazonaws.com"},
-        "Resource": {"Ref": "Topic"},
-    }
-    template = {
-        "Resources": {
-            "Topic": {"Type": "AWS::SNS::Topic"},
-            "Policy": {
-                "Type": "AWS::SNS::TopicPolicy",
-                "Properties": {
-                    "Topics": [{"Ref": "Topic"}],
-                    "PolicyDocument": {"Version": "2012-10-17", "Statement": [statement]},
-                },
-            },
-            "Mail": {
-                "Type": "AWS::SNS::Subscription",
-                "Properties": {
-                    "TopicArn": {"Ref": "Topic"},
-                    "Protocol": "email",
-                    "Endpoint": "team@example.com",
-                },
-            },
-        }
-    }
-    sns = stack.aws.client("sns")
-    assert stack.create(template) == CREATE_DONE
-    assert len(sns.list_subscriptions()["Subscriptions"]) == 1
-    stack.cloudformation.delete_stack(StackName="S")
-    assert sns.list_subscriptions()["Subscriptions"] == sns.list_topics()["Topics"] == []
 
 
 def test_tags_change_in_place(stack: Any, template: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from lmi_constructs.checks.examples import Example
 from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.rules.common import containers, environment
 from lmi_constructs.checks.values import String, literal
+from lmi_constructs.container.spelling import bytes_of
 from lmi_constructs.facts.limits import limits
 
 if TYPE_CHECKING:
@@ -73,12 +74,12 @@ class EnvironmentLimits(Rule):
             if not _LEGAL_KEY.match(key):
                 message = f"the name {key!r} is not allowed: letters, digits and _ only"
                 yield self.found(resource, f"{path}/{key}", message, fix=_renamed(key))
-            if not longest_key.allows(max(_bytes(key), 1)):
-                message = f"the name {key[:40]!r}... has {_bytes(key)} bytes"
+            if not longest_key.allows(max(bytes_of(key), 1)):
+                message = f"the name {key[:40]!r}... has {bytes_of(key)} bytes"
                 yield self.found(resource, f"{path}/{key}", message)
             text = literal(value) or ""
-            if not longest.allows(_bytes(text)):
-                message = f"the value of {key} has {_bytes(text)} bytes, allowed are {longest}"
+            if not longest.allows(bytes_of(text)):
+                message = f"the value of {key} has {bytes_of(text)} bytes, allowed are {longest}"
                 certain = len(text) > (longest.maximum or 0)
                 severity = "error" if certain else "warning"
                 yield self.found(resource, f"{path}/{key}", message, severity=severity)  # type: ignore[arg-type]
@@ -124,10 +125,6 @@ def _renamed(key: str) -> str:
     return f"write OPTION_{bare}" if key.startswith("option.") else f"write {bare or 'a name'}"
 
 
-def _bytes(text: str) -> int:
-    return len(text.encode("utf-8", "surrogatepass"))
-
-
 def _size(entry: tuple[str, String]) -> int:
     key, value = entry
-    return _bytes(key) + _bytes(literal(value) or "")
+    return bytes_of(key) + bytes_of(literal(value) or "")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lmi_constructs.checks.resources import Alarm, Key, Metric, ScalableTarget, ScalingPolicy
+from lmi_constructs.checks.resources import Alarm, Metric, ScalableTarget, ScalingPolicy
 from lmi_constructs.checks.values import (
     UNKNOWN,
     String,
-    Text,
     Unknown,
     as_mapping,
     as_number,
     as_sequence,
     as_string,
+    resource_of,
 )
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def read_policy(properties: Mapping[str, Any], context: Context) -> ScalingPolic
     return ScalingPolicy(
         **context.common(properties.get("PolicyName")),
         kind=as_string(properties.get("PolicyType")),
-        target=_target(properties.get("ScalingTargetId")),
+        target=resource_of(properties.get("ScalingTargetId")),
         dimension=as_string(properties.get("ScalableDimension")),
         resource_id=as_string(properties.get("ResourceId")),
         predefined_metric=as_string(predefined.get("PredefinedMetricType")),
@@ -100,8 +100,3 @@ def _dimensions(value: object) -> Mapping[str, String] | Unknown:
             return UNKNOWN
         found[name] = UNKNOWN if content is None else content
     return found
-
-
-def _target(value: object) -> Key | None:
-    reference = value.reference if isinstance(value, Text) else None
-    return (reference.template, reference.name) if reference and reference.resource else None
