@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from lmi_constructs.facts import model_families
 from lmi_constructs.findings import Finding, LmiError
+from lmi_constructs.planner._config_doubts import LARGEST, beyond
 from lmi_constructs.planner.architecture import (
     Architecture,
     Experts,
@@ -28,12 +29,28 @@ _NAMES: Final = {
     "experts": ("num_experts", "num_local_experts", "n_routed_experts"),
     "per_token": ("num_experts_per_tok", "experts_per_token", "num_experts_per_token"),
 }
-_LARGEST: Final = 10**10
-"""No size of a model is larger: the limit keeps out NaN, infinity and numbers without end."""
+_OTHER_SIZES: Final = (
+    *("head_dim", "sliding_window", "max_window_layers", "moe_intermediate_size"),
+    *("n_shared_experts", "shared_expert_intermediate_size", "first_k_dense_replace"),
+    *("decoder_sparse_step", "interleave_moe_layer_step", "intermediate_size_mlp"),
+    *("kv_lora_rank", "q_lora_rank", "qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim"),
+)
+_SIZES: Final = (
+    *(name for key, names in _NAMES.items() if key != "max_context" for name in names),
+    *_OTHER_SIZES,
+)
 
 _REQUIRED: Final = ("layers", "hidden", "heads", "vocabulary")
 _WINDOWED: Final = frozenset({"sliding_attention", "local", "chunked_attention"})
 _STATEFUL: Final = frozenset({"linear_attention", "mamba", "recurrent", "conv"})
+_WHOLE: Final = frozenset({"full_attention", "global"})
+_TIED: Final = ("gemma", "cohere", "starcoder2")
+"""Families whose output head is the embedding unless their config says otherwise
+(https://github.com/huggingface/transformers configuration_<family>.py)."""
+
+_MOST: Final = 10_000
+"""No model has more layers."""
+
 _MUTES_WINDOW: Final = frozenset({"qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "qwen2_5_vl"})
 """Families whose `sliding_window` counts only with `use_sliding_window`."""
 
@@ -65,7 +82,7 @@ def parse(
         LmiError: If that is lacking (LMI029).
     """
     text = _text_part(config)
-    family = str(text.get("model_type") or config.get("model_type") or "unknown")
+    family = _family(config, text)
     missing = [
         names[0] for key, names in _NAMES.items() if key in _REQUIRED and not _int(text, key)
     ]
@@ -86,6 +103,10 @@ def parse(
     window, window_layers, state_layers = _kinds(text, family, layers)
     if state_layers and doubt is None:
         doubt = "layers with a state per sequence are not planned"
+    vision = _vision(config)
+    doubt = doubt or beyond(config, text, _SIZES) or _oddly_layered(text, layers)
+    if vision is not None and not vision.parameters:
+        doubt = doubt or "the size of its vision tower is not stated"
     experts, intermediate = _experts(text, family, layers)
     return Architecture(
         name=name or str(config.get("_name_or_path") or family),
@@ -109,7 +130,7 @@ def parse(
         window=window,
         window_layers=window_layers,
         state_layers=state_layers,
-        vision=_vision(config),
+        vision=vision,
         quantization=quantization,
         least_engine=_version(facts.least_engine) if facts and facts.least_engine else None,
         source=source,
@@ -148,6 +169,14 @@ def _text_part(config: Mapping[str, Any]) -> Mapping[str, Any]:
     return config
 
 
+def _family(config: Mapping[str, Any], text: Mapping[str, Any]) -> str:
+    """Return the family of the language model; `<family>_text` is that of the model around it."""
+    own, outer = (str(part.get("model_type") or "") for part in (text, config))
+    if own == f"{outer}_text" and own not in model_families():
+        return outer
+    return own or outer or "unknown"
+
+
 def _int(config: Mapping[str, Any], key: str) -> int:
     """Return a size under whichever name the family gives it, 0 if it is absent."""
     return _first(config, *_NAMES[key])
@@ -158,7 +187,7 @@ def _size(config: Mapping[str, Any], name: str) -> int:
     value = config.get(name)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return 0
-    return int(value) if 0 < value <= _LARGEST else 0
+    return int(value) if 0 < value <= LARGEST else 0
 
 
 def _max_context(config: Mapping[str, Any]) -> int | None:
@@ -177,14 +206,14 @@ def _max_context(config: Mapping[str, Any]) -> int | None:
 
 def _kv_heads(config: Mapping[str, Any], family: str, heads: int) -> int:
     if family == "falcon" and not config.get("num_key_value_heads"):
-        grouped = config.get("new_decoder_architecture")
+        grouped = config.get("new_decoder_architecture") or config.get("multi_query") is False
         return _int(config, "kv_heads") or heads if grouped else 1
     return _int(config, "kv_heads") or heads
 
 
 def _tied(config: Mapping[str, Any], text: Mapping[str, Any], family: str) -> bool:
     value = text.get("tie_word_embeddings", config.get("tie_word_embeddings"))
-    return family.startswith("gemma") if value is None else bool(value)
+    return family.startswith(_TIED) if value is None else bool(value)
 
 
 def _dtype(
@@ -228,11 +257,34 @@ def _kinds(config: Mapping[str, Any], family: str, layers: int) -> tuple[int | N
     elif isinstance(kinds, Sequence) and not isinstance(kinds, str):
         counts.update(map(str, kinds))
     elif window:
-        every = _size(config, "sliding_window_pattern") or _PATTERN.get(family, 0)
-        counts["sliding_attention"] = layers - (layers // every if every else 0)
+        counts["sliding_attention"] = layers - _whole_layers(config, family, layers)
     windowed = min(layers, sum(counts[kind] for kind in _WINDOWED))
     stateful = min(layers, sum(counts[kind] for kind in _STATEFUL))
     return window, windowed if window else 0, stateful
+
+
+def _whole_layers(config: Mapping[str, Any], family: str, layers: int) -> int:
+    """Return the layers that see the whole context, where the config does not list the layers."""
+    pattern = config.get("sliding_window_pattern")
+    if isinstance(pattern, str) and pattern:  # such as LLLG: local, local, local, global
+        return sum(pattern[layer % len(pattern)] != "L" for layer in range(min(layers, _MOST)))
+    if family in _MUTES_WINDOW:
+        return min(layers, _size(config, "max_window_layers"))
+    every = _size(config, "sliding_window_pattern") or _PATTERN.get(family, 0)
+    return layers // every if every else 0
+
+
+def _oddly_layered(config: Mapping[str, Any], layers: int) -> str | None:
+    """Return why the list of the layers' kinds cannot be relied on, `None` if it can."""
+    kinds = config.get("layer_types")
+    if kinds is None or isinstance(kinds, Mapping):
+        return None
+    if isinstance(kinds, str) or not isinstance(kinds, Sequence):
+        return "its layer_types are no list"
+    other = set(map(str, kinds)) - _WINDOWED - _STATEFUL - _WHOLE
+    if other:
+        return f"layers of the kind {min(other)[:60]!r} are not planned"
+    return None if len(kinds) == layers else "its layer_types are not those of its layers"
 
 
 def _experts(config: Mapping[str, Any], family: str, layers: int) -> tuple[Experts | None, int]:
@@ -276,14 +328,20 @@ def _latent(config: Mapping[str, Any]) -> LatentAttention | None:
     )
 
 
+_VISION: Final = ("vision_config", "visual")
+"""Where `embed_dim` stands beside `hidden_size`, that is the width of the language model
+(https://github.com/huggingface/transformers configuration_qwen2_vl.py)."""
+
+
 def _vision(config: Mapping[str, Any]) -> VisionTower | None:
-    part = config.get("vision_config")
-    if not isinstance(part, Mapping):
+    part = next((p for key in _VISION if isinstance(p := config.get(key), Mapping)), None)
+    if part is None:
         return None
     layers = _first(part, "num_hidden_layers", "depth", "layers")
-    hidden = _first(part, "hidden_size", "embed_dim", "width")
-    inner = _first(part, "intermediate_size") or 4 * hidden
-    heads = _first(part, "num_attention_heads", "num_heads") or None
+    hidden = _first(part, "embed_dim", "hidden_size", "width")
+    ratio = part.get("mlp_ratio") if _size(part, "mlp_ratio") else 4
+    inner = _first(part, "intermediate_size") or int(hidden * (ratio or 4))
+    heads = _first(part, "num_attention_heads", "num_heads", "heads") or None
     return VisionTower(parameters=layers * (4 * hidden**2 + 2 * hidden * inner), heads=heads)
 
 

@@ -150,7 +150,7 @@ class Architecture:
 
         if isinstance(config, (str, Path)):
             try:
-                content = json.loads(Path(config).read_text(encoding="utf-8"))
+                content = json.loads(Path(config).read_text(encoding="utf-8-sig"))
             except (OSError, ValueError, RecursionError) as error:
                 raise unreadable(str(config), str(error)) from error
             if not isinstance(content, dict):

@@ -83,7 +83,7 @@ _NAMES: Final[Mapping[str, Quantization]] = MappingProxyType(
             (("int8", "w8a8", "w8a16", "experts_int8"), Quantization("int8", 8)),
             (("bitsandbytes", "bnb", "nf4"), Quantization("nf4", 4, group=64)),
             (("mxfp4", "gpt_oss_mxfp4"), Quantization("mxfp4", 4, group=32)),
-            (("nvfp4", "modelopt_fp4", "modelopt_mixed"), Quantization("nvfp4", 4, group=16)),
+            (("nvfp4", "modelopt_fp4"), Quantization("nvfp4", 4, group=16)),
         )
         for name in names
     }
@@ -106,7 +106,7 @@ def quantization_of(config: Mapping[str, Any], layers: int) -> Quantization | No
 def _read(config: Mapping[str, Any], layers: int) -> Quantization | None:
     """Return the format; raise `ValueError` if a value is not of the kind that its key has."""
     method = str(config.get("quant_method") or config.get("quant_algo") or "").lower()
-    found = _compressed_tensors(config) if method == "compressed-tensors" else _NAMES.get(method)
+    found = _described(method, config)
     if found is None:
         return None
     if method == "bitsandbytes" and config.get("load_in_8bit"):
@@ -117,7 +117,36 @@ def _read(config: Mapping[str, Any], layers: int) -> Quantization | None:
         found = replace(found, group=group if group > 0 else None)
     found = replace(found, block=_side(config.get("weight_block_size")) or found.block)
     skipped = next((names for key in _SKIPS if (names := _names(config.get(key)))), ())
-    return replace(found, kept=_kept(skipped, layers))
+    return replace(found, kept=_kept((*skipped, *_left_out(config)), layers))
+
+
+def _described(method: str, config: Mapping[str, Any]) -> Quantization | None:
+    """Return the format by its method, and by what else the method leaves open."""
+    if method == "compressed-tensors":
+        return _compressed_tensors(config)
+    algorithm = config.get("quant_algo")
+    if method.startswith("modelopt") and algorithm:
+        return _MODELOPT.get(str(algorithm).upper())
+    if method.startswith("modelopt") and config.get("config_groups"):
+        return _compressed_tensors(config)
+    return _NAMES.get(method)
+
+
+def _left_out(config: Mapping[str, Any]) -> list[str]:
+    """Return the modules that GPTQ's `dynamic` leaves out; raise `ValueError` if it does more.
+
+    A key of `-:` and a pattern leaves modules in 16 bits, any other gives them another format
+    (https://github.com/ModelCloud/GPTQModel README.md).
+    """
+    dynamic = _mapping(config.get("dynamic"))
+    if any(not str(name).startswith("-:") and changes for name, changes in dynamic.items()):
+        raise ValueError(dynamic)
+    return [str(name)[2:] for name in dynamic if str(name).startswith("-:")]
+
+
+_MODELOPT: Final = MappingProxyType({"FP8": _NAMES["fp8"], "NVFP4": _NAMES["nvfp4"]})
+"""Formats of ModelOpt by `quant_algo`, which its one method name does not tell apart
+(https://docs.vllm.ai/en/latest/features/quantization/modelopt/)."""
 
 
 _SKIPS: Final = (
@@ -127,8 +156,17 @@ _SKIPS: Final = (
 
 
 def _compressed_tensors(config: Mapping[str, Any]) -> Quantization | None:
-    group = next(iter(_mapping(config.get("config_groups")).values()), None)
-    weights = _mapping(_mapping(group).get("weights"))
+    """Return the one format of all linear layers, `None` if there are several or none of all."""
+    if _mapping(config.get("sparsity_config")).get("format") not in (None, "dense"):
+        return None
+    found = {_of_group(_mapping(g)) for g in _mapping(config.get("config_groups")).values()}
+    return found.pop() if len(found) == 1 else None
+
+
+def _of_group(group: Mapping[str, Any]) -> Quantization | None:
+    if group.get("targets") is not None and "Linear" not in _names(group["targets"]):
+        return None
+    weights = _mapping(group.get("weights"))
     bits, size, kind = (
         _whole(weights, "num_bits"),
         _whole(weights, "group_size"),
@@ -192,23 +230,27 @@ def _names(value: object) -> Sequence[str]:
 
 
 _MODULES: Final = (
-    ("shared", re.compile(r"shared_expert")),
+    ("shared", re.compile(r"shared_expert(?!s?_gate)")),
     ("experts", re.compile(r"experts")),
     ("attention", re.compile(r"self_attn(?!.*(norm|indexer))|attention|self_attention")),
     ("mlp", re.compile(r"(mlp|feed_forward|ffn)(?!.*(gate$|router|norm))")),
 )
-_LAYER: Final = re.compile(r"layers?\.(\d+)\.")
+_LAYER: Final = re.compile(r"layers?\.(\d{1,6})(?!\d)")
+_WHOLE_LAYER: Final = re.compile(r"layers?\.\d+(\.?\*|\..?\*)?\$?$")
 
 
 def _kept(modules: Sequence[str], layers: int) -> tuple[tuple[str, float], ...]:
     """Return the share of layers of each kind that a list of module names keeps in 16 bits."""
     shares: dict[str, float] = {}
-    for kind, pattern in _MODULES:
+    spelled = [module.replace("\\.", ".") for module in modules]  # patterns escape their dots
+    for kind, _ in _MODULES:
         named: set[str] = set()
-        for module in modules:
-            if kind_of(module) == kind and pattern.search(module):
+        for module in spelled:
+            whole = _WHOLE_LAYER.search(module) and not _is_tower(module)
+            if whole or kind_of(module) == kind:
                 number = _LAYER.search(module)
-                named.add(number[1] if number else "*")
+                if number is None or int(number[1]) < layers:  # beyond are layers not loaded
+                    named.add(number[1] if number else "*")
         if named:
             shares[kind] = 1.0 if "*" in named else min(1.0, len(named) / max(1, layers))
     return tuple(shares.items())
@@ -216,6 +258,11 @@ def _kept(modules: Sequence[str], layers: int) -> tuple[tuple[str, float], ...]:
 
 def kind_of(module: str) -> str | None:
     """Return the kind of matrices that a module name belongs to, `None` for those never converted."""
-    if "vision" in module or "visual" in module:
+    if _is_tower(module):
         return None
     return next((kind for kind, pattern in _MODULES if pattern.search(module)), None)
+
+
+def _is_tower(module: str) -> bool:
+    """Tell whether a module belongs to an encoder beside the language model."""
+    return any(part in module for part in ("vision", "visual", "audio"))

@@ -11,6 +11,7 @@ cache sizes: nobody has them before the first start.
 
 from __future__ import annotations
 
+import io
 import json
 import statistics
 import sys
@@ -35,6 +36,7 @@ from tests.planner.start_up_logs import (
     favourably_read,
     is_recent,
     logged_cache_gib,
+    number_of,
     stands_in_the_refusal_only,
 )
 
@@ -80,8 +82,10 @@ class Result:
 
 def main(path: str) -> None:
     """Print how far the planner is from the logs of a file."""
-    content = json.loads(Path(path).read_text(encoding="utf-8"))
-    cases = content if isinstance(content, list) else content["cases"]
+    entries = entries_of(path)
+    cases = [entry for entry in entries if isinstance(entry, dict)]
+    if len(cases) < len(entries):
+        print(f"left out: {len(entries) - len(cases)} entries that are no objects")
     results = [evaluate(completed(case)) for case in cases]
     print_errors(results)
     table = Counter((r.case["outcome"], grade_of(r)) for r in results)
@@ -92,6 +96,21 @@ def main(path: str) -> None:
     figures = summary(results)
     print("besides:", {name: figures[name] for name in figures if name not in NAMED})
     print(json.dumps({name: figures[name] for name in NAMED}))
+
+
+def entries_of(path: str) -> list[Any]:
+    """Return the entries of a file; none, after a word of why, where it holds no list of cases."""
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+        content = json.loads(text, parse_int=number_of)
+    except (OSError, ValueError, RecursionError) as error:
+        print(f"{path} cannot be read: {error}")
+        return []
+    entries = content.get("cases") if isinstance(content, dict) else content
+    if isinstance(entries, list):
+        return entries
+    print(f"{path} holds no list of cases")
+    return []
 
 
 def evaluate(case: dict[str, Any]) -> Result:
@@ -272,4 +291,6 @@ def caught(failed: list[Result]) -> int:
 
 
 if __name__ == "__main__":
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a log may hold what the terminal cannot show
+        sys.stdout.reconfigure(errors="backslashreplace")
     main(sys.argv[1])

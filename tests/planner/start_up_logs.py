@@ -64,6 +64,10 @@ _TOTAL = r"(?:total capaci?ty of (\d+\.\d+) GiB|(\d+\.\d+) GiB total capacity)"
 _SAME_MEMORY = 0.02
 """Accelerators that show memory within this share of each other are not told apart by it."""
 
+_SMALLEST = 1e-6
+_MOST_DIGITS = 20
+"""No figure of a log is smaller, and none has more digits."""
+
 UNKNOWN = Accelerator("unknown", "unknown", 0, None, False, None)
 
 
@@ -103,7 +107,12 @@ def positive(value: object) -> float | int | None:
     """Return a number that a log can hold, `None` for anything else."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    return value if 0 < value < 10**12 else None
+    return value if _SMALLEST <= value < 10**12 else None
+
+
+def number_of(digits: str) -> float | int:
+    """Return a whole number; one without end, which `int` refuses to read, is infinite."""
+    return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
 
 
 def architecture_of(case: dict[str, Any]) -> Architecture:
@@ -143,7 +152,7 @@ def quantization_of(text: str) -> Quantization | None:
 def engine_of(case: dict[str, Any]) -> tuple[tuple[int, ...], bool | None]:
     """Return the version of the engine, as far as the case tells, and whether it is the old one."""
     legacy = {"V0": True, "V1": False}.get(case["engine"] or "")
-    numbers = tuple(int(part) for part in re.findall(r"\d+", case["vllm_version"] or "")[:3])
+    numbers = tuple(int(part) for part in re.findall(r"\d{1,9}", case["vllm_version"] or "")[:3])
     if len(numbers) > 1:
         return (*numbers, 0)[:3], legacy
     source = case["source"]
@@ -175,7 +184,7 @@ def device_of(case: dict[str, Any]) -> Accelerator:
     """Return the accelerator of a case: by name, by what the driver shows, or by its class."""
     name, total = case["gpu"] or "", case["observed"]["total_gpu_gib"]
     found = find_accelerator(name) or named_in(name)
-    size = re.search(r"(\d+) ?GB", name)
+    size = re.search(r"(?<!\d)(\d{1,6}) ?GB", name)
     if found is None and size is not None:
         shown = [
             device.usable_memory_gib
@@ -224,8 +233,8 @@ def configuration_of(
     legacy: bool | None,
 ) -> EngineConfiguration:
     """Return the settings of a case."""
-    adapters = re.search(r"(\d+) registered", case["lora"] or "")
-    rank = re.search(r"max_lora_rank (\d+)", case["lora"] or "")
+    adapters = re.search(r"(?<!\d)(\d{1,6}) registered", case["lora"] or "")
+    rank = re.search(r"max_lora_rank (\d{1,6})", case["lora"] or "")
     return EngineConfiguration(
         tensor_parallel_degree=case["tp"] or likely_degree(case, architecture),
         pipeline_parallel_degree=case["pp"],
