@@ -169,7 +169,7 @@ def _whole_parts() -> Any:
     """
     from s3transfer.utils import OSUtils, ReadFileChunk
 
-    class WholeChunk(ReadFileChunk):  # type: ignore[misc]
+    class WholeChunk(ReadFileChunk):
         """A part of a file."""
 
         def read(self, amount: int | None = None) -> bytes:
@@ -179,7 +179,7 @@ def _whole_parts() -> Any:
                 raise EOFError("the file was cut short meanwhile")
             return content
 
-    class WholeParts(OSUtils):  # type: ignore[misc]
+    class WholeParts(OSUtils):
         """Opens files."""
 
         def open_file_chunk_reader_from_fileobj(
