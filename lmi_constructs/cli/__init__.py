@@ -9,6 +9,8 @@ def main() -> None:
     """Run the command line; without the `cli` extra, say how to get it."""
     try:
         from lmi_constructs.cli._group import lmi
+    except KeyboardInterrupt:
+        sys.exit(130)
     except ModuleNotFoundError as missing:
         if missing.name is None or missing.name.startswith("lmi_constructs"):
             raise

@@ -43,6 +43,9 @@ _COMMANDS: dict[str, _Command] = {
 }
 
 
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells count: 128 and the number of SIGINT."""
+
 _EXTRAS = {"matplotlib": "bench"}
 """Extra that brings a missing module, where it is not one of the usual ones."""
 
@@ -69,6 +72,9 @@ class _LazyGroup(click.Group):
         """Run a command; what the library refuses is printed, never a traceback."""
         try:
             return super().invoke(ctx)
+        except (KeyboardInterrupt, click.Abort):
+            click.echo("interrupted", err=True)
+            raise click.exceptions.Exit(INTERRUPTED) from None
         except LmiError as error:
             raise click.ClickException(str(error)) from error
         except ModuleNotFoundError as missing:

@@ -153,9 +153,9 @@ def bench(
         ):
             if form == "text" and not levels:
                 click.echo("  ".join(f"{title:>{width}}" for title, width in _COLUMNS))
-            levels.append(level)
             if form == "text":
-                _print(level)
+                _print(level, {kind for before in levels for kind in before.errors})
+            levels.append(level)
     found = capacity(
         levels, time_to_first_token_ms=first_token_ms, inter_token_latency_ms=between_tokens_ms
     )
@@ -166,7 +166,8 @@ def bench(
     else:
         click.echo(f"\n{_said(found)}")
     if plot is not None:
-        _draw(levels, found, f"{name}: {input_tokens} tokens in, {output_tokens} out", plot)
+        limits = (first_token_ms, between_tokens_ms)
+        _draw(levels, found, f"{name}\n{input_tokens} tokens in, {output_tokens} out", limits, plot)
     sys.exit(any(level.failed for level in levels))
 
 
@@ -192,7 +193,8 @@ def _find(name: str, region: str | None) -> None:
         raise NotReadyError(str(state), f"wait for it: lmi wait {name}")
 
 
-def _print(level: BenchmarkLevel) -> None:
+def _print(level: BenchmarkLevel, explained: set[str]) -> None:
+    """Print a level, and why requests failed where that was not said of a level before."""
     latencies = (level.time_to_first_token, level.inter_token_latency, level.whole_answer)
     values = (
         str(level.concurrency),
@@ -200,14 +202,18 @@ def _print(level: BenchmarkLevel) -> None:
         str(level.failed),
         f"{level.requests_per_second:.2f}",
         f"{level.output_tokens_per_second:.0f}" + ("?" if level.without_usage else ""),
-        *(f"{latency.p50:.1f} / {latency.p99:.1f}" for latency in latencies),
+        *(
+            f"{latency.p50:.1f} / {latency.p99:.1f}" if level.completed else "-"
+            for latency in latencies
+        ),
     )
     pairs = zip(values, _COLUMNS, strict=True)
     click.echo("  ".join(f"{value:>{width}}" for value, (_, width) in pairs))
     if level.without_usage:
         click.echo(f"  ? {level.without_usage} answers came without a count of their tokens")
     for error, count in level.errors.items():
-        click.echo(f"  {count} x {error}")
+        reason = None if error in explained else level.reasons.get(error)
+        click.echo(f"  {count} x {error}" + (f": {reason}" if reason else ""))
 
 
 def _said(found: Capacity) -> str:
@@ -219,11 +225,17 @@ def _said(found: Capacity) -> str:
     )
 
 
-def _draw(levels: list[BenchmarkLevel], found: Capacity, title: str, plot: Path) -> None:
+def _draw(
+    levels: list[BenchmarkLevel],
+    found: Capacity,
+    title: str,
+    limits: tuple[float | None, float | None],
+    plot: Path,
+) -> None:
     from lmi_constructs.cli._benchmark_plot import draw
 
     try:
-        draw(levels, found, title, plot)
+        draw(levels, found, title, limits, plot)
     except (OSError, ValueError) as error:
         raise click.ClickException(f"{plot} cannot be written: {error}") from error
     click.echo(f"written: {plot}", err=True)

@@ -119,6 +119,8 @@ def _answered(what: str, action: str, response: Any) -> AwsError:
         return NoAnswerError(f"{what}: AWS was asked too often", "run it again in a while")
     if code in _ELSEWHERE:
         return NotThereError(f"{what} is in another region", "use a bucket of the same region")
+    if code == "NoSuchUpload":
+        return NoAnswerError(f"{what}: somebody ended an upload meanwhile", "run it again, alone")
     if _says_not_there(code, words):
         return NotThereError(f"{what} does not exist", "check the name, the region and the account")
     if status == _NOT_IMPLEMENTED:

@@ -34,6 +34,22 @@ _TOKENIZERS: Final = (
 )
 """Files that hold a vocabulary, by the beginning of their names."""
 
+_PARSED: Final = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "generation_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "preprocessor_config.json",
+)
+"""Files beside config.json that the engine parses when it starts, where they are there."""
+
+_WEIGHTS: Final = (".safetensors", ".bin", ".pt", ".pth", ".gguf")
+_POINTER: Final = b"version https://git-lfs.github.com/spec/"
+_POINTER_BYTES: Final = 1024
+_POINTERS: Final = "https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md"
+"""A pointer of git-LFS is smaller than 1024 bytes and begins with its version."""
+
 _WHY: Final = "the container reads the files as they are, and stops at what is missing or cut short"
 _FORMAT: Final = "https://github.com/huggingface/safetensors#format"
 
@@ -61,8 +77,9 @@ def check_files(files: ModelFiles) -> tuple[Finding, ...]:
     """Return what is wrong with the files of a model, errors first.
 
     On top of the layout (see `presets.check_layout`): empty files, a missing tokenizer, shards that
-    the index names and that are not there, and files of weights that were cut short. The headers of
-    safetensors files are read, not their weights.
+    the index names and that are not there, files of weights that were cut short, pointers of
+    git-LFS, and JSON that cannot be parsed. The headers of safetensors files are read, not their
+    weights.
 
     Args:
         files: The files of the model.
@@ -78,13 +95,54 @@ def check_files(files: ModelFiles) -> tuple[Finding, ...]:
     if any(one.message.startswith("no weights") for one in found) and _only_archives(sizes):
         found = [one for one in found if "archive" in one.message]
     found += _empty(sizes)
+    pointers = [name for name in sizes if is_pointer(files, name)]
+    found += _pointers(pointers)
     if CONFIG in sizes:
-        _, problem = read_json(files, CONFIG)
-        found += [problem] if problem else []
         found += _tokenizer(sizes)
-    found += _shards(files)
+    found += _unparsable(files, pointers)
+    found += _shards(files, pointers)
     unique = dict.fromkeys(found)
     return tuple(sorted(unique, key=lambda finding: finding.severity))
+
+
+def is_pointer(files: ModelFiles, name: str) -> bool:
+    """Tell whether git-LFS has left its pointer in the place of a file.
+
+    Raises:
+        LmiRuntimeError: If the place they lie in does not give it.
+    """
+    if not len(_POINTER) <= files.sizes[name] < _POINTER_BYTES or not _may_be_pointer(name):
+        return False
+    return files.read(name, 0, len(_POINTER)) == _POINTER
+
+
+def _may_be_pointer(name: str) -> bool:
+    """Tell whether hubs keep such a file with git-LFS; others are not read, as there may be many."""
+    return name.endswith(_WEIGHTS) or ("/" not in name and name.startswith(_TOKENIZERS))
+
+
+def _pointers(names: list[str]) -> Iterator[Finding]:
+    if names:
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        yield _wrong(
+            f"{names[0]}{more}: a pointer of git-LFS, not the file itself",
+            "run git lfs pull in the clone, or let lmi stage take the model from the hub",
+            source=_POINTERS,
+        )
+
+
+def _unparsable(files: ModelFiles, pointers: list[str]) -> Iterator[Finding]:
+    """Yield which of the files cannot be read that the engine parses."""
+    sizes = files.sizes
+    configs = [f"{ADAPTERS}/{name}/{ADAPTER_CONFIG}" for name in adapter_names(sizes)]
+    for name in (CONFIG, *_PARSED, *configs):
+        if not sizes.get(name) or name in pointers:
+            continue
+        content, problem = read_json(files, name)
+        if problem:
+            yield problem
+        elif name == "tokenizer.json" and not isinstance(content.get("model"), dict):
+            yield _wrong(f"{name} holds no model of a tokenizer", "copy it again")
 
 
 def read_text(files: ModelFiles, name: str) -> str:
@@ -148,7 +206,7 @@ def _names_tokenizer(sizes: Mapping[str, int]) -> bool:
     return any("token" in name.lower() and not name.endswith("_config.json") for name in sizes)
 
 
-def _shards(files: ModelFiles) -> Iterator[Finding]:
+def _shards(files: ModelFiles, pointers: list[str]) -> Iterator[Finding]:
     sizes = files.sizes
     indices = [name for name in sizes if is_index(name)]
     for index in indices:
@@ -163,13 +221,15 @@ def _shards(files: ModelFiles) -> Iterator[Finding]:
         shards = sorted({str(shard) for shard in weight_map.values()})
         used = index == INDEX or INDEX not in indices
         yield from _missing(sizes, index, shards, used)
-        if used:
+        if used and not set(shards) & set(pointers):
             yield from _total(files, index, shards, content.get("metadata"))
     yield from _incomplete_set(sizes, bool(indices))
     yield from (
         problem
         for name in sizes
-        if name.endswith(".safetensors") and (problem := cut_short(files, name))
+        if name.endswith(".safetensors")
+        and name not in pointers
+        and (problem := cut_short(files, name))
     )
 
 

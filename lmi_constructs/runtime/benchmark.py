@@ -16,10 +16,11 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from lmi_constructs.runtime.error_translation import printed_error
 from lmi_constructs.runtime.errors import LmiRuntimeError
 
 if TYPE_CHECKING:
@@ -37,8 +38,17 @@ CONCURRENCY_TARGET_RATIO: Final = 0.6
 """Share of the sustained concurrency at which another instance is asked for, as the constructs do:
 what is there must take what comes while a new instance starts, for minutes."""
 
+_CUT_SHORT: Final = (
+    "the answer ended without the count of its tokens that others have: its stream broke, or the "
+    "container reported an error inside it; see the endpoint's log (lmi diagnose NAME)"
+)
+
 Schema = Literal["chat", "completion"]
 _ENDPOINT_TYPES: Final[Mapping[Schema, str]] = {"chat": "openai-chat", "completion": "openai"}
+
+
+CUT_SHORT: Final = "AnswerCutShort"
+"""Kind of error of an answer that ended without a count of its tokens, where others have one."""
 
 
 class BenchmarkError(LmiRuntimeError):
@@ -60,16 +70,17 @@ class BenchmarkLevel:
     Attributes:
         concurrency: Requests in flight at most.
         completed: Requests that were answered.
-        failed: Requests that were not.
+        failed: Requests that were not, or whose answer broke off.
         seconds: How long the level took.
         requests_per_second: Answered requests.
         output_tokens_per_second: Tokens of all answers.
         time_to_first_token: Milliseconds until the first part of an answer.
         inter_token_latency: Milliseconds between two parts.
         whole_answer: Milliseconds until the last part.
-        without_usage: Answers whose tokens the container did not count; with such, tokens a second
-            are too few.
+        without_usage: Answers whose tokens the container did not count, if it counts none at all;
+            with such, tokens a second are too few.
         errors: How often which error came.
+        reasons: What an error of each kind said, and what to do.
     """
 
     concurrency: int
@@ -83,6 +94,7 @@ class BenchmarkLevel:
     whole_answer: Percentiles
     without_usage: int
     errors: Mapping[str, int]
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +131,8 @@ def benchmark(
     """Measure an endpoint with ever more requests in flight, and yield each level as it ends.
 
     Prompts are random words, so that the prefix cache helps little, and answers run to the asked
-    length. Measure one instance: with scaling on, the figures are those of a moving fleet.
+    length. After a level without any answer, no more requests are sent. Measure one instance: with
+    scaling on, the figures are those of a moving fleet.
 
     Args:
         endpoint_name: Name of the endpoint.
@@ -150,7 +163,10 @@ def benchmark(
             "seed": seed,
             **({"region": region} if region else {}),
         }
-        yield _level(concurrency, _measured(options))
+        level = _level(concurrency, _measured(options))
+        yield level
+        if not level.completed:
+            return
 
 
 def require_tool() -> None:
@@ -190,10 +206,12 @@ def capacity(
         knee = min(
             level.concurrency for level in sound if level.output_tokens_per_second >= _KNEE * best
         )
-        return Capacity(
-            concurrency=knee,
-            reason=f"{_KNEE:.0%} of the best throughput ({best:.0f} tokens a second) is reached",
-        )
+        reason = f"{_KNEE:.0%} of the best throughput ({best:.0f} tokens a second) is reached"
+        if knee == max(level.concurrency for level in levels) and len(levels) > 1:
+            reason = (
+                f"throughput still rises there ({best:.0f} tokens a second): measure higher levels"
+            )
+        return Capacity(concurrency=knee, reason=reason)
     first, between = time_to_first_token_ms or math.inf, inter_token_latency_ms or math.inf
     good = [
         level.concurrency
@@ -229,6 +247,9 @@ def _measured(options: Mapping[str, object]) -> dict[str, Any]:
             said = (done.stderr.strip() or done.stdout.strip()).splitlines()
             last = said[-1] if said else "it said nothing"
             broken = last.startswith(("ModuleNotFoundError", "ImportError"))
+            meant = printed_error("sm-bench could not measure", done.stderr)
+            if meant is not None:
+                raise BenchmarkError(meant.message, meant.advice)
             raise BenchmarkError(
                 f"sm-bench could not measure: {last}",
                 "install it again: pip install 'lmi-constructs[bench]'"
@@ -243,16 +264,32 @@ def _level(concurrency: int, measured: Mapping[str, Any]) -> BenchmarkLevel:
     def percentiles(name: str) -> Percentiles:
         return Percentiles(p50=measured[f"p50_{name}_ms"], p99=measured[f"p99_{name}_ms"])
 
+    without = measured["requests_without_usage"]
+    # The container counts the tokens of every answer or of none: those that lack it broke off.
+    cut = without if without < measured["completed"] else 0
+    errors = Counter(kind for kind in measured["error_kinds"] if kind)
     return BenchmarkLevel(
         concurrency=concurrency,
-        completed=measured["completed"],
-        failed=measured["failed"],
+        completed=measured["completed"] - cut,
+        failed=measured["failed"] + cut,
         seconds=measured["duration"],
         requests_per_second=measured["request_throughput"],
         output_tokens_per_second=measured["output_throughput"],
         time_to_first_token=percentiles("ttft"),
         inter_token_latency=percentiles("itl"),
         whole_answer=percentiles("e2el"),
-        without_usage=measured["requests_without_usage"],
-        errors=Counter(kind for kind in measured["error_kinds"] if kind),
+        without_usage=without - cut,
+        errors=errors + Counter({CUT_SHORT: cut}),
+        reasons=_reasons(measured) | ({CUT_SHORT: _CUT_SHORT} if cut else {}),
     )
+
+
+def _reasons(measured: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the first error of each kind means."""
+    found: dict[str, str] = {}
+    for kind, text in zip(measured["error_kinds"], measured.get("errors", ()), strict=False):
+        if kind and kind not in found:
+            meant = printed_error("endpoint", text)
+            lines = text.strip().splitlines()
+            found[kind] = str(meant) if meant else (lines[-1] if lines else "")
+    return {kind: reason for kind, reason in found.items() if reason}

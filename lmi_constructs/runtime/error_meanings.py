@@ -90,17 +90,18 @@ SERVICE: Final = (
         "Validation", r"too large|exceed.*(size|limit|length)", RequestError, _TOO_LARGE
     ),
     ServiceMeaning(
-        "Throttl|TooManyRequests|RequestLimitExceeded|SlowDown",
+        "Throttl|TooManyRequests|RequestLimitExceeded|SlowDown|^429$",
         "",
         ThrottledError,
         "call less often, or raise the account's quota; botocore has already retried",
     ),
     ServiceMeaning(
-        "AccessDenied|NotAuthorized|UnauthorizedOperation",
+        "AccessDenied|NotAuthorized|UnauthorizedOperation|Forbidden|^403$",
         "",
         CallerError,
         "give the caller's role the permission that the message names; endpoint.grant_invoke(role) "
-        "gives what invoking needs, plain and streamed",
+        "gives what invoking needs, plain and streamed. If no permission is named, look whether a "
+        "proxy or the policy of a VPC endpoint denies it",
     ),
     ServiceMeaning(
         "ExpiredToken|InvalidClientTokenId|UnrecognizedClient|InvalidSignature|SignatureDoesNotMatch",
@@ -109,7 +110,7 @@ SERVICE: Final = (
         "sign in again: the credentials of this machine are no longer valid",
     ),
     ServiceMeaning(
-        "ServiceUnavailable|InternalFailure|InternalDependency|InternalServer",
+        r"ServiceUnavailable|InternalFailure|InternalDependency|InternalServer|^5\d\d$",
         "",
         EndpointError,
         "the service could not answer even after botocore's retries; try again later",

@@ -31,6 +31,19 @@ if TYPE_CHECKING:
 
 _TEXT_LENGTH: Final = 600
 
+_PRINTED: Final = re.compile(
+    r"An error occurred \((\w+)\) when calling the \w+ operation"
+    r"(?: \(reached max retries: \d+\))?: (.*)",
+    re.DOTALL,
+)
+_FROM_CONTAINER: Final = re.compile(
+    r'Received \w+ error \((\d+)\) from \S+ with message "(.*?)"(?:\. See |\.?\s*$)', re.DOTALL
+)
+"""Wordings of botocore (`ClientError.MSG_TEMPLATE`) and of SageMaker, as errors print them."""
+
+_ELEMENT: Final = r"<{0}>(.*?)</{0}>"
+_NO_WORDS: Final = "no reason was given"
+
 
 @contextmanager
 def translated(what: str) -> Iterator[None]:
@@ -61,10 +74,29 @@ def service_error(what: str, error: botocore_errors.ClientError) -> LmiRuntimeEr
         text = response.get("OriginalMessage") or message
         status = response.get("OriginalStatusCode")
         return container_error(what, status, text, response.get("LogStreamArn"))
+    code, message = _plain(str(code), str(message))
     for row in SERVICE:
         if re.search(row.code, code) and re.search(row.message, message, re.IGNORECASE):
             return row.error(f"{what}: {message}", row.advice)
     return EndpointError(f"{what}: {code}: {message}", "see the AWS documentation of this error")
+
+
+def printed_error(what: str, text: str) -> LmiRuntimeError | None:
+    """Return what an error of boto3 means that another program has printed; `None` if none is there.
+
+    Args:
+        what: What was called.
+        text: What was printed, such as a traceback.
+    """
+    found = _PRINTED.search(text)
+    if not found:
+        return None
+    code, message = found[1], found[2].strip()
+    answer: dict[str, Any] = {"Error": {"Code": code, "Message": message}}
+    by_container = _FROM_CONTAINER.search(message)
+    if by_container:
+        answer |= {"OriginalStatusCode": int(by_container[1]), "OriginalMessage": by_container[2]}
+    return service_error(what, botocore_errors.ClientError(answer, "Invoke"))  # type: ignore[arg-type]
 
 
 def container_error(
@@ -130,6 +162,26 @@ def _local_error(what: str, error: Exception) -> LmiRuntimeError:
         if isinstance(error, kinds):
             return translated_kind(f"{what}: {error}", advice)
     return LmiRuntimeError(f"{what}: {error}", "see botocore's documentation of this error")
+
+
+def _plain(code: str, message: str) -> tuple[str, str]:
+    """Return code and words of an answer that is a page of XML or HTML.
+
+    S3, gateways and proxies answer so; where botocore expects JSON, it takes the page for the words.
+    """
+    if not message.lstrip().startswith("<"):
+        return code, message
+    inner = re.search(_ELEMENT.format("Code"), message, re.DOTALL)
+    words = next(
+        (
+            found[1]
+            for name in ("Message", "message", "title", "TITLE")
+            if (found := re.search(_ELEMENT.format(name), message, re.DOTALL))
+        ),
+        _NO_WORDS,
+    )
+    code = inner[1].strip() if inner else code
+    return code, f"{code}: {' '.join(words.split())}"
 
 
 def _unpacked(text: str) -> str:

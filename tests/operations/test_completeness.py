@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmi_constructs.operations import check_files
-from tests.operations.support import Memory, adapter_files, model_files, safetensors
+from tests.operations.support import POINTER, Memory, adapter_files, model_files, safetensors
 
 FIRST = "model-00001-of-00002.safetensors"
 INDEX = "model.safetensors.index.json"
@@ -38,7 +38,22 @@ def test_one_file_of_weights_needs_no_index() -> None:
         ({FIRST: b""}, f"{FIRST} is empty"),
         ({FIRST: safetensors()[:-1]}, f"{FIRST} has {len(safetensors()) - 1} bytes"),
         ({FIRST: safetensors() + b"x"}, f"{FIRST} has {len(safetensors()) + 1} bytes"),
-        ({FIRST: b"version https://git-lfs.example/spec/v1"}, "no header of safetensors"),
+        ({FIRST: b"Entry not found, as a hub answers"}, "no header of safetensors"),
+        ({FIRST: POINTER}, f"{FIRST}: a pointer of git-LFS"),
+        ({"tokenizer.json": POINTER}, "tokenizer.json: a pointer of git-LFS"),
+        ({"tokenizer.model": POINTER}, "tokenizer.model: a pointer of git-LFS"),
+        (
+            {
+                "adapters/a/adapter_model.safetensors": POINTER,
+                "adapters/a/adapter_config.json": b"{}",
+            },
+            "adapters/a/adapter_model.safetensors: a pointer",
+        ),
+        ({"tokenizer.json": b'{"mod'}, "tokenizer.json is no JSON"),
+        ({"tokenizer.json": b"{}"}, "tokenizer.json holds no model of a tokenizer"),
+        ({"tokenizer_config.json": b"<html>"}, "tokenizer_config.json is no JSON"),
+        ({"generation_config.json": b"[]"}, "generation_config.json holds no JSON object"),
+        ({"adapters/a/adapter_config.json": b"{"}, "adapter_config.json is no JSON"),
         ({INDEX: None}, "is one of several shards"),
         ({INDEX: b'{"weight_map": {}}'}, "names no weights"),
         ({INDEX: b"\xff\xfe"}, f"{INDEX} is no JSON"),
@@ -51,6 +66,26 @@ def test_names_what_is_wrong_with_a_model(changes: dict[str, bytes | None], mess
     files = {**model_files(), **changes}
     found = check_files(Memory({name: body for name, body in files.items() if body is not None}))
     assert [one.severity for one in found if message in one.message] == ["error"], found
+
+
+def test_pointers_of_git_lfs_are_one_finding() -> None:
+    """Where a clone lacks git-lfs, every large file is a pointer: that is one fault, not twenty."""
+    weights = {name: POINTER for name in model_files() if name.endswith(".safetensors")}
+    found = check_files(Memory({**model_files(), **weights, "tokenizer.json": POINTER}))
+    assert [one.message for one in found] == [
+        f"{found[0].message.split(' and ')[0]} and 2 more: a pointer of git-LFS, not the file itself"
+    ]
+    assert "git lfs pull" in found[0].fix
+
+
+def test_small_files_that_are_no_weights_are_not_read() -> None:
+    """In S3 every read is a request, and there may be ten thousand files."""
+    files = Memory({**model_files(), **{f"notes/{n}.txt": POINTER for n in range(100)}})
+    read: list[str] = []
+    whole = files.read
+    files.read = lambda name, *rest: (read.append(name), whole(name, *rest))[1]  # type: ignore[method-assign]
+    assert check_files(files) == ()
+    assert not [name for name in read if name.startswith("notes/")]
 
 
 def test_a_header_that_is_longer_than_the_first_read_is_read_whole() -> None:

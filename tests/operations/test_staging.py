@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -20,10 +21,10 @@ from lmi_constructs.operations import stage
 from lmi_constructs.operations.aws import AwsError, NoAnswerError, NotThereError
 from lmi_constructs.operations.staging import upload as uploading
 from lmi_constructs.operations.staging.selection import select
-from tests.operations.support import adapter_files, model_files, safetensors, write
+from tests.operations.support import TOKENIZER, adapter_files, model_files, safetensors, write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from lmi_constructs.local import LocalAws
@@ -125,7 +126,7 @@ def test_large_files_go_in_parts_and_are_recognised_again(
 
 def test_a_file_of_the_same_size_and_other_content_is_uploaded_again(s3: Any, folder: Path) -> None:
     stage(folder, TARGET, client=s3)
-    (folder / "tokenizer.json").write_bytes(b"[]")
+    (folder / "tokenizer.json").write_bytes(TOKENIZER.replace(b"BPE", b"BPF"))
     assert stage(folder, TARGET, client=s3).uploaded == ("tokenizer.json",)
 
 
@@ -437,3 +438,70 @@ def test_an_address_that_is_none_is_no_traceback(
     environment = {**aws.environment(), "AWS_ENDPOINT_URL": "no-address"}
     result = CliRunner().invoke(lmi, ["stage", str(folder), TARGET], env=environment)
     assert (result.exit_code, "correct AWS_ENDPOINT_URL" in result.output) == (1, True)
+
+
+def during(client: Any, operation: str, act: Callable[[], object]) -> None:
+    """Do something when S3 is first asked for an operation."""
+    left = [act]
+    client.meta.events.register(
+        f"provide-client-params.s3.{operation}",
+        lambda **_: (left.pop()() if left else None) and None,
+    )
+
+
+@pytest.mark.parametrize("change", ["rewritten", "cut short", "gone"])
+def test_a_file_that_changes_while_it_is_uploaded_is_refused_and_not_kept(
+    s3: Any, aws: LocalAws, folder: Path, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its object would be a mixture, under the SHA-256 of a file that it is not."""
+    monkeypatch.setattr(uploading, "_PART_BYTES", 5 * 1024 * 1024)
+    large = safetensors(b"x" * (11 * 1024 * 1024))
+    path = folder / FIRST
+    path.write_bytes(large)
+    os.utime(path, (1, 1))
+
+    def act() -> None:
+        if change == "rewritten":
+            path.write_bytes(large.replace(b"x", b"y"))
+        elif change == "cut short":
+            os.truncate(path, 6 * 1024 * 1024)
+        else:
+            path.unlink()
+
+    watched = fresh(aws)
+    during(watched, "CreateMultipartUpload", act)
+    with pytest.raises(LmiError, match=f"{FIRST} changed while it was uploaded"):
+        stage(folder, TARGET, client=watched)
+    assert f"llama/{FIRST}" not in keys(s3)
+    path.write_bytes(large)
+    assert stage(folder, TARGET, client=s3).is_complete
+
+
+def test_a_mixture_that_may_not_be_deleted_is_named(s3: Any, folder: Path) -> None:
+    during(s3, "PutObject", lambda: (folder / FIRST).write_bytes(safetensors(b"4444")))
+    refusing(s3, "AccessDenied", "DeleteObject")
+    os.utime(folder / FIRST, (1, 1))
+    with pytest.raises(LmiError, match=f"delete {TARGET}{FIRST}, then wait"):
+        stage(folder, TARGET, client=s3)
+
+
+def test_a_key_that_is_too_long_is_refused_before_anything_is_sent(s3: Any, folder: Path) -> None:
+    calls = spied(s3, "PutObject")
+    with pytest.raises(LmiError, match="makes a key of more than 1024 bytes"):
+        stage(folder, f"s3://models/{'x' * 1010}/", client=s3)
+    assert calls == []
+
+
+@pytest.mark.parametrize("bucket", ["my..models", "192.168.1.1", "my_models", "ab"])
+def test_a_name_that_no_bucket_has_is_refused(folder: Path, bucket: str) -> None:
+    with pytest.raises(LmiError, match="is no name of a bucket"):
+        stage(folder, f"s3://{bucket}/x/")
+
+
+def test_ctrl_c_ends_with_130(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lmi_constructs.operations.stage", stopped)
+    done = CliRunner().invoke(lmi, ["stage", str(folder), TARGET])
+    assert (done.exit_code, done.output.strip()) == (130, "interrupted")

@@ -225,3 +225,86 @@ def test_measures_the_streams_of_the_container(
     assert (only["completed"], only["failed"], only["without_usage"]) == (10, 0, 0)
     assert only["time_to_first_token"]["p50"] > 0
     assert picture.read_text().startswith("<?xml")
+
+
+DENIED = """Traceback (most recent call last):
+  File "x.py", line 1, in <module>
+botocore.exceptions.ClientError: An error occurred (403) when calling the \
+InvokeEndpointWithResponseStream operation (reached max retries: 0): \
+<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>
+"""
+FULL = (
+    "botocore.errorfactory.ModelError: An error occurred (ModelError) when calling the "
+    "InvokeEndpointWithResponseStream operation: Received server error (503) from primary with "
+    'message "{"error":"ServiceUnavailableException: the queue is full"}". See https://logs in '
+    "account 1 for more information."
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "said"),
+    [
+        ("403", DENIED, ["endpoint: AccessDenied: Access Denied", "the policy of a VPC endpoint"]),
+        ("ModelError", FULL, ["answered 503", "ServiceUnavailableException", "SERVING_JOB_QUEUE_SIZE"]),
+        ("TypeError", "Traceback\nTypeError: odd", ["TypeError: odd"]),
+    ],
+)
+def test_an_error_is_said_once_with_its_reason_and_remedy(
+    monkeypatch: pytest.MonkeyPatch, kind: str, text: str, said: list[str]
+) -> None:
+    failing = measured(
+        completed=8, failed=2, error_kinds=[kind] * 2 + [""] * 8, errors=[text] * 2 + [""] * 8
+    )
+    monkeypatch.setattr(benchmarks, "_TOOL", "json")
+    monkeypatch.setattr(benchmarks, "_measured", lambda _: failing)
+    monkeypatch.setattr(command, "_find", lambda *_: None)
+    done = CliRunner().invoke(lmi, ["bench", "chat", "--concurrency", "1,2"])
+    assert done.exit_code == 1
+    assert done.output.count(f"2 x {kind}") == 2
+    for words in said:
+        assert done.output.count(words) == 1, done.output
+    assert "<?xml" not in done.output
+
+
+def test_answers_that_broke_off_are_failures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The container ends a stream that failed with status 200, and without a count of tokens."""
+    monkeypatch.setattr(benchmarks, "_TOOL", "json")
+    monkeypatch.setattr(benchmarks, "_measured", lambda _: measured(requests_without_usage=3))
+    (found,) = benchmarks.benchmark("chat", concurrencies=[4])
+    assert (found.completed, found.failed, found.without_usage) == (7, 3, 0)
+    assert found.errors == {benchmarks.CUT_SHORT: 3}
+    assert capacity([found]).concurrency is None
+
+
+def test_a_container_that_counts_no_tokens_at_all_has_not_failed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(benchmarks, "_TOOL", "json")
+    monkeypatch.setattr(benchmarks, "_measured", lambda _: measured(requests_without_usage=10))
+    (found,) = benchmarks.benchmark("chat", concurrencies=[4])
+    assert (found.completed, found.failed, found.without_usage, found.errors) == (10, 0, 10, {})
+
+
+def test_no_more_is_sent_when_nothing_was_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    none = measured(completed=0, failed=10, error_kinds=["403"] * 10, errors=[DENIED] * 10)
+    monkeypatch.setattr(benchmarks, "_TOOL", "json")
+    monkeypatch.setattr(benchmarks, "_measured", lambda _: none)
+    levels = list(benchmarks.benchmark("chat", concurrencies=[1, 2, 4]))
+    assert [one.concurrency for one in levels] == [1]
+
+
+def test_a_throughput_that_still_rises_says_so() -> None:
+    rising = [level(1, 100, 1), level(2, 200, 1), level(4, 400, 1)]
+    found = capacity(rising)
+    assert (found.concurrency, found.target) == (4, 2)
+    assert "measure higher levels" in found.reason
+    assert "measure" not in capacity(SWEEP).reason
+
+
+@pytest.mark.parametrize("levels", [SWEEP, SWEEP[:1], [level(1, 0, 1, failed=3)]])
+def test_draws_every_sweep(tmp_path: Path, levels: list[BenchmarkLevel]) -> None:
+    pytest.importorskip("matplotlib")
+    from lmi_constructs.cli._benchmark_plot import draw
+
+    draw(levels, capacity(levels), "chat", (300, None), tmp_path / "sweep.png")
+    assert (tmp_path / "sweep.png").read_bytes().startswith(b"\x89PNG")

@@ -12,13 +12,14 @@ from lmi_constructs.operations.completeness import ADAPTER_CONFIG, check_files
 from lmi_constructs.operations.s3_files import S3Files
 from lmi_constructs.operations.staging.selection import select
 from lmi_constructs.operations.staging.source import (
+    LONGEST_KEY_BYTES,
     LocalFiles,
     Source,
     cannot,
     find_source,
     folder_files,
 )
-from lmi_constructs.operations.staging.upload import Encryption, standing, upload
+from lmi_constructs.operations.staging.upload import Encryption, standings, upload
 from lmi_constructs.presets.layout import ADAPTERS, CONFIG, PROPERTIES
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from lmi_constructs.operations.staging.upload import Standing
 
 _ADDRESS: Final = re.compile(r"s3://([^/]+)(?:/(.*))?", re.DOTALL)
-_BUCKET: Final = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+_BUCKET: Final = re.compile(r"(?!.*\.\.)(?!\d+\.\d+\.\d+\.\d+$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _WEIGHTS: Final = (".safetensors", ".bin", ".pt", ".pth", ".gguf")
 _ADAPTER_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]*")
 
@@ -114,7 +115,8 @@ def stage(
     files = LocalFiles({**found.fetch().paths, **extra})
     _refuse_adapter(files)
     warnings = raise_errors(check_files(files))
-    found_there = {name: standing(name, files, target, encryption) for name in files.sizes}
+    _refuse_long(files, prefix)
+    found_there = standings(files, target, encryption)
     _refuse_other_weights(found_there, target)
     kept = {name for name, how in found_there.items() if how == "kept"}
     todo = sorted(set(files.sizes) - kept)
@@ -155,7 +157,8 @@ def _parse(destination: str) -> tuple[str, str]:
             Finding(
                 rule="LMI025",
                 message=f"{bucket!r} is no name of a bucket",
-                why="S3 has no bucket with capitals, underscores, or fewer than 3 characters",
+                why="S3 has no bucket with capitals, underscores, two dots in a row, the form of an IP"
+                " address, or fewer than 3 characters",
                 fix="write s3://BUCKET/PREFIX/",
                 where="destination",
             )
@@ -225,6 +228,16 @@ def _refuse_adapter(files: LocalFiles) -> None:
         raise cannot(
             "the source is a LoRA adapter, not a model",
             "give the folder of the model it was trained on, and --adapter NAME=FOLDER",
+        )
+
+
+def _refuse_long(files: LocalFiles, prefix: str) -> None:
+    """Refuse keys that S3 would refuse after an hour of uploading."""
+    longest = max(files.sizes, key=lambda name: len(name.encode()))
+    if len(f"{prefix}{longest}".encode()) > LONGEST_KEY_BYTES:
+        raise cannot(
+            f"{longest[:60]} below the prefix makes a key of more than {LONGEST_KEY_BYTES} bytes",
+            "shorten the prefix or the name",
         )
 
 

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 _HUB_ID: Final = re.compile(r"([\w.-]+/[\w.-]+)(?:@([^@\s]+))?")
-_LONGEST_KEY_BYTES: Final = 1024
+LONGEST_KEY_BYTES: Final = 1024
+"""Of an object in S3, prefix and name together."""
+
 _WHY: Final = "nothing was copied"
 
 
@@ -95,9 +97,9 @@ def folder_files(folder: Path) -> dict[str, Path]:
     return found
 
 
-def cannot(message: str, fix: str = "give files that can be read") -> LmiError:
+def cannot(message: str, fix: str = "give files that can be read", why: str = _WHY) -> LmiError:
     """Return the error for something that cannot be staged."""
-    return LmiError(_finding(message, fix))
+    return LmiError(_finding(message, fix, why))
 
 
 def _folder(folder: Path) -> Source:
@@ -139,7 +141,12 @@ def _impossible(name: str) -> Finding | None:
         size = len(name.encode())
     except UnicodeEncodeError:
         return _finding(f"{name!r} is no name that S3 can have", "rename it to UTF-8")
-    if size > _LONGEST_KEY_BYTES:
+    if not name.isprintable():
+        return _finding(
+            f"{name!r} has a sign that cannot be printed",
+            "rename it: tools and mounts stumble over it",
+        )
+    if size > LONGEST_KEY_BYTES:
         return _finding(f"{name[:60]}...: the name has more than 1024 bytes", "shorten it")
     return None
 
@@ -180,5 +187,5 @@ def _no_hub(name: str, error: Exception) -> LmiError:
     return cannot(f"{name} cannot be read from the hub: {lines[0]}", fix)
 
 
-def _finding(message: str, fix: str) -> Finding:
-    return Finding(rule="LMI028", message=message, why=_WHY, fix=fix, where="source")
+def _finding(message: str, fix: str, why: str = _WHY) -> Finding:
+    return Finding(rule="LMI028", message=message, why=why, fix=fix, where="source")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from lmi_constructs.operations.aws import asking
+from lmi_constructs.operations.aws import AwsError, asking
 from lmi_constructs.operations.completeness import ADAPTER_CONFIG, is_index
+from lmi_constructs.operations.staging.source import cannot
 from lmi_constructs.presets.layout import CONFIG
 
 if TYPE_CHECKING:
@@ -91,29 +93,131 @@ def upload(
         max_concurrency=_CONCURRENCY,
     )
     for step in in_order(names):
-        manager = TransferManager(target.client, config=config)
-        with asking(f"upload to {target.uri}", "s3:PutObject"), manager:
-            futures = [
-                manager.upload(
-                    str(files.paths[name]),
-                    target.bucket,
-                    f"{target.prefix}{name}",
-                    extra_args={
+        before: dict[str, tuple[int, int]] = {}
+        manager = TransferManager(target.client, config=config, osutil=_whole_parts())
+        try:
+            with asking(target.uri, "s3:PutObject"), manager:
+                futures = []
+                for name in step:
+                    path = files.paths[name]
+                    before[name] = _state(path)
+                    arguments = {
                         "ChecksumAlgorithm": "SHA256",
-                        "Metadata": {DIGEST: digest(files.paths[name])},
+                        "Metadata": {DIGEST: digest(path)},
                         **encryption.arguments,
-                    },
-                    subscribers=[_subscriber(progress)],
-                )
-                for name in step
-            ]
-            for future in futures:
-                future.result()
+                    }
+                    key = f"{target.prefix}{name}"
+                    reporter = [_subscriber(progress)]
+                    futures.append(
+                        manager.upload(str(path), target.bucket, key, arguments, reporter)
+                    )
+                for future in futures:
+                    future.result()
+        except (AwsError, OSError, EOFError) as error:
+            _refuse_changed(before, files, target)
+            if isinstance(error, AwsError):
+                raise
+            raise cannot(
+                f"a file of the source cannot be read: {error}", why="the upload broke off"
+            ) from error
+        _refuse_changed(before, files, target)
+
+
+def _state(path: Path) -> tuple[int, int]:
+    """Return what changes when a file is written to; nothing is known of one that is gone."""
+    try:
+        known = path.stat()
+    except OSError:
+        return -1, -1
+    return known.st_size, known.st_mtime_ns
+
+
+def _refuse_changed(before: dict[str, tuple[int, int]], files: LocalFiles, target: S3Files) -> None:
+    """Refuse files that were written to meanwhile: their objects are mixtures under a wrong SHA-256.
+
+    The objects are deleted, or else the next run would take them for the files they were meant to be.
+
+    Raises:
+        LmiError: If there are some.
+    """
+    changed = [name for name, state in before.items() if _state(files.paths[name]) != state]
+    if not changed:
+        return
+    left = [f"{target.uri}{name}" for name in changed if not _deleted(name, target)]
+    first = f"delete {', '.join(left)}, then " if left else ""
+    raise cannot(
+        f"{files.paths[changed[0]]} changed while it was uploaded",
+        f"{first}wait until nothing writes to the source, and run lmi stage again",
+        why="what arrived is neither the old file nor the new one",
+    )
+
+
+def _deleted(name: str, target: S3Files) -> bool:
+    """Delete a file, and tell whether that was allowed."""
+    try:
+        with asking(f"{target.uri}{name}", "s3:DeleteObject"):
+            target.client.delete_object(Bucket=target.bucket, Key=f"{target.prefix}{name}")
+    except AwsError:
+        return False
+    return True
+
+
+def _whole_parts() -> Any:
+    """Return how files are read: a part that ends early is an error.
+
+    S3 would wait for the bytes that were announced until the connection times out.
+    """
+    from s3transfer.utils import OSUtils, ReadFileChunk
+
+    class WholeChunk(ReadFileChunk):
+        """A part of a file."""
+
+        def read(self, amount: int | None = None) -> bytes:
+            """Return the next bytes."""
+            content: bytes = super().read(amount)
+            if not content and amount != 0 and self.tell() < len(self):
+                raise EOFError("the file was cut short meanwhile")
+            return content
+
+    class WholeParts(OSUtils):
+        """Opens files."""
+
+        def open_file_chunk_reader_from_fileobj(
+            self,
+            fileobj: Any,
+            chunk_size: int,
+            full_file_size: int,
+            callbacks: Any,
+            close_callbacks: Any = None,
+        ) -> WholeChunk:
+            """Return a part."""
+            return WholeChunk(
+                fileobj,
+                chunk_size,
+                full_file_size,
+                callbacks=callbacks,
+                enable_callbacks=False,
+                close_callbacks=close_callbacks,
+            )
+
+    return WholeParts()
 
 
 Standing = Literal["kept", "absent", "other", "not known", "not encrypted"]
 """How a file stands in S3: surely the same; not there; surely another one; perhaps the same, but
 brought by somebody else; the same, but not encrypted with a key."""
+
+
+def standings(files: LocalFiles, target: S3Files, encryption: Encryption) -> dict[str, Standing]:
+    """Return how each file stands in S3, asked side by side.
+
+    Raises:
+        AwsError: If it cannot be told.
+    """
+    len(target.sizes)  # listed once, before many threads ask
+    with ThreadPoolExecutor(_CONCURRENCY) as threads:
+        found = threads.map(lambda name: standing(name, files, target, encryption), files.sizes)
+        return dict(zip(files.sizes, found, strict=True))
 
 
 def standing(name: str, files: LocalFiles, target: S3Files, encryption: Encryption) -> Standing:
@@ -138,11 +242,18 @@ def standing(name: str, files: LocalFiles, target: S3Files, encryption: Encrypti
 
 
 def digest(path: Path) -> str:
-    """Return the SHA-256 of a file in hexadecimal digits."""
+    """Return the SHA-256 of a file in hexadecimal digits.
+
+    Raises:
+        LmiError: If it cannot be read.
+    """
     computed = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(_READ_BYTES):
-            computed.update(block)
+    try:
+        with path.open("rb") as file:
+            while block := file.read(_READ_BYTES):
+                computed.update(block)
+    except OSError as error:
+        raise cannot(f"{path}: {error.strerror or error}") from error
     return computed.hexdigest()
 
 
