@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from lmi_constructs.container.arguments import Arguments, Stage, read_arguments
@@ -25,7 +27,7 @@ from lmi_constructs.facts.options import Option, option, option_names
 from lmi_constructs.findings import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
 ArgumentsVerdict = Literal["accepted", "rejected", "accepted-ignoring", "accepted-without-vllm"]
 
@@ -94,6 +96,45 @@ def verdict(
         The verdict; its findings say what to write instead.
     """
     release = container or LmiContainer.default()
+    if isinstance(serving_properties, Mapping) or not all(
+        isinstance(value, str) for value in environment.values()
+    ):
+        return _verdict(
+            environment, release, gpus, serving_properties, model_mounted, text_generation
+        )
+    return _repeated_verdict(
+        tuple(environment.items()),
+        release,
+        gpus,
+        serving_properties,
+        model_mounted,
+        text_generation,
+    )
+
+
+@lru_cache(maxsize=256)
+def _repeated_verdict(
+    environment: tuple[tuple[str, object], ...],
+    release: LmiContainer,
+    gpus: int | None,
+    serving_properties: str | None,
+    model_mounted: bool | None,
+    text_generation: bool,
+) -> Verdict:
+    """Return the verdict on texts, which is asked for several times of each model."""
+    return _verdict(
+        dict(environment), release, gpus, serving_properties, model_mounted, text_generation
+    )
+
+
+def _verdict(
+    environment: Mapping[str, object],
+    release: LmiContainer,
+    gpus: int | None,
+    serving_properties: str | Mapping[str, object] | None,
+    model_mounted: bool | None,
+    text_generation: bool,
+) -> Verdict:
     properties = merge(environment, serving_properties)
     notes = [*limit_findings(environment), *spelling_findings(environment, option_names())]
     notes += [*file_findings(properties, option_names()), *_shadowed(properties)]

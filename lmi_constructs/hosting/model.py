@@ -260,7 +260,8 @@ def _environment(
 
 def _check_gate(environment: Mapping[str, str]) -> list[Finding]:
     """Check that the container may download a gated model, if it is to."""
-    known = models().get(environment.get("HF_MODEL_ID", "").lower())
+    hub_id = environment.get("HF_MODEL_ID")
+    known = None if hub_id is None else models().get(hub_id.lower())
     if known is None or not known.gated or not _OPENS_GATES.isdisjoint(environment):
         return []
     return [

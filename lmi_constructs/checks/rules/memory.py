@@ -1,7 +1,7 @@
 """Whether the model fits on the instance: the planner's findings, as rules.
 
-The one joint with [`lmi_constructs.planner`][]. The model is known by its hub id, or by the
-`config.json` that the user gives for it.
+The one joint with [`lmi_constructs.planner`][], which is loaded when a model is known: by its hub id,
+or by the `config.json` that the user gives for it.
 """
 
 from __future__ import annotations
@@ -14,13 +14,6 @@ from lmi_constructs.checks.rules.base import Rule, placed
 from lmi_constructs.checks.rules.common import environment, instance, once, release
 from lmi_constructs.checks.rules.engine import judged_runs
 from lmi_constructs.findings import LmiError
-from lmi_constructs.planner import (
-    Architecture,
-    EngineConfiguration,
-    advised_findings,
-    is_planned,
-    plan,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +22,7 @@ if TYPE_CHECKING:
     from lmi_constructs.checks.rules.common import Running
     from lmi_constructs.container import Verdict
     from lmi_constructs.findings import Finding
-    from lmi_constructs.planner import Plan
+    from lmi_constructs.planner import Architecture, Plan
 
 _ENVIRONMENT: Final = "Model/Properties/PrimaryContainer/Environment"
 _TYPE: Final = "Config/Properties/ProductionVariants/0/InstanceType"
@@ -79,6 +72,8 @@ class _OfPlan(Rule):
     def check(self, deployment: Deployment) -> Iterator[Finding]:
         """Yield what the plan of each known model on its instance says."""
         for planned in plans(deployment):
+            from lmi_constructs.planner import advised_findings
+
             for finding in advised_findings(planned.plan, planned.run.config.region):
                 if finding.rule == self.id:
                     yield placed(finding, planned.run.config, planned.path, self.source)
@@ -207,7 +202,11 @@ def plans(deployment: Deployment) -> Iterator[PlannedRun]:
     """Return the plan of each known model on each instance type that runs it."""
     for one, judged in judged_runs(deployment):
         architecture = _architecture(deployment, one)
-        if architecture is None or not is_planned(judged.backend):
+        if architecture is None:
+            continue
+        from lmi_constructs.planner import EngineConfiguration, is_planned, plan
+
+        if not is_planned(judged.backend):
             continue
         for path, name in one.variant.instance_types:
             kind = instance(name)
@@ -225,11 +224,15 @@ def plans(deployment: Deployment) -> Iterator[PlannedRun]:
 
 def _architecture(deployment: Deployment, one: Running) -> Architecture | None:
     given = deployment.facts.config_of(one.resource)
-    if given is not None:
-        try:
-            return Architecture.from_config_json(given)
-        except LmiError:
-            return None
     mounted = one.model.mounted_model if one.model else None
     known = mounted or environment(one.container).get("HF_MODEL_ID")
-    return Architecture.known(known) if isinstance(known, str) else None
+    if given is None and not isinstance(known, str):
+        return None
+    from lmi_constructs.planner import Architecture
+
+    if given is None:
+        return Architecture.known(str(known))
+    try:
+        return Architecture.from_config_json(given)
+    except LmiError:
+        return None
