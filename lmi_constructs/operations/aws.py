@@ -124,7 +124,10 @@ def _answered(what: str, action: str, response: Any) -> AwsError:
     if _says_not_there(code, words):
         return NotThereError(f"{what} does not exist", "check the name, the region and the account")
     if status == _NOT_IMPLEMENTED:
-        return NoAnswerError(f"{what}: {words}", "ask AWS itself: what answers here cannot tell")
+        return NoAnswerError(
+            f"{what}: what answers here does not know {action}",
+            "ask AWS itself: a local AWS answers only a part (AWS_ENDPOINT_URL)",
+        )
     if status >= _SERVER_ERROR:
         return NoAnswerError(f"{what}: AWS failed: {code}: {words}", "run it again in a while")
     return AwsError(f"{what}: {code}: {words}", "see the AWS documentation of this error")

@@ -10,7 +10,7 @@ from lmi_constructs.checks.rules.targets import addresses, arns, is_open, reposi
 from lmi_constructs.checks.values import UNKNOWN, Unknown, literal, shown, split
 from lmi_constructs.operations.aws import NoAnswerError, asking
 from lmi_constructs.preflight.place import path_of
-from lmi_constructs.preflight.resource_policies import allowed_by_resource
+from lmi_constructs.preflight.resource_policies import allowed_by_resource, refused_by_resource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -82,15 +82,19 @@ def _needs(container: Container, key: str | None) -> list[_Need]:
 def _by_template(
     place: Place, deployment: Deployment, role: Role, needs: Sequence[_Need]
 ) -> Iterator[Outcome]:
+    name = literal(role.name)
     for action, resource in needs:
         answer = allows(role, action, resource)
         if answer is False and action.startswith("s3:"):
             bucket = (split(resource, "/") or (UNKNOWN,))[0]
             answer = UNKNOWN if is_open(deployment, bucket) else False
-        if answer is False:
-            answer = allowed_by_resource(place, action, resource, literal(role.name))
+        if answer is False and allowed_by_resource(place, action, resource, name) is not False:
+            answer = UNKNOWN  # a boundary of the role would count as well
         why = "no policy of the template allows it"
-        yield _answer(place, path_of(role), action, resource, answer, why)
+        taken = (
+            _taken_back(place, path_of(role), action, resource, name) if answer is True else None
+        )
+        yield taken or _answer(place, path_of(role), action, resource, answer, why)
 
 
 def _answer(
@@ -145,7 +149,20 @@ def _simulated(place: Place, arn: str, name: str, needs: Sequence[_Need]) -> Ite
         allowed, why = _decided(answer)
         if allowed is False and "implicit" in why:
             allowed = allowed_by_resource(place, action, target, name)
-        yield _answer(place, arn, action, resource, allowed, why)
+        taken = _taken_back(place, arn, action, target, name) if allowed is True else None
+        yield taken or _answer(place, arn, action, resource, allowed, why)
+
+
+def _taken_back(
+    place: Place, role: str, action: str, resource: String, name: str | None
+) -> Outcome | None:
+    """Return that a policy of the resource takes back what a role allows, if it may."""
+    refused, why = refused_by_resource(place, action, resource, name)
+    if refused is False:
+        return None
+    detail = f"{role} allows {action} on {shown(resource)}, but {why}"
+    fix = "let that policy allow it to the role"
+    return place.outcome("role", "fail" if refused is True else "unknown", detail, fix)
 
 
 def _decided(answer: dict[str, Any]) -> tuple[bool | Unknown, str]:

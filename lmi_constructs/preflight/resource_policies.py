@@ -1,16 +1,15 @@
-"""What policies of buckets, keys and repositories give to a role, beside the role's own policies."""
+"""What policies of buckets, keys and repositories give to a role, or take from it."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
 
-from lmi_constructs.checks.values import UNKNOWN, Unknown, as_mapping, as_sequence
-from lmi_constructs.operations.aws import NoAnswerError, NotThereError, asking
+from lmi_constructs.checks.values import UNKNOWN, Unknown
+from lmi_constructs.operations.aws import AwsError, NoAnswerError, NotThereError, asking
+from lmi_constructs.preflight.policy_statements import Said, said
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lmi_constructs.checks.values import String
     from lmi_constructs.preflight.place import Place
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 def allowed_by_resource(
     place: Place, action: str, resource: String, role: str | None
 ) -> bool | Unknown:
-    """Tell whether a bucket, key or repository surely gives nothing to a role.
+    """Tell whether the policy of a bucket, key or repository gives to a role what its own do not.
 
     Args:
         place: Where to ask.
@@ -27,7 +26,7 @@ def allowed_by_resource(
         role: Name of the role, `None` for one that is yet to be made under a name of its own.
 
     Returns:
-        `False` if its policy names neither the role nor everybody, else `UNKNOWN`.
+        `UNKNOWN` where the policy cannot be seen, or depends on a condition.
 
     Raises:
         AwsError: If the question was refused for another reason than permissions.
@@ -36,14 +35,52 @@ def allowed_by_resource(
     if target is None:
         return UNKNOWN
     try:
-        policy = _policy(place, action, target)
+        found = _said(place, action, target, role)
     except NoAnswerError:
         return UNKNOWN
     except NotThereError:
         return False
-    names = list(_principals(policy))
-    named = role is not None and any(name.endswith(f"/{role}") for name in names)
-    return UNKNOWN if named or "*" in names else False
+    if found.denied is True or found.allowed is False:
+        return False
+    return True if found.allowed is True and found.denied is False else UNKNOWN
+
+
+def refused_by_resource(
+    place: Place, action: str, resource: String, role: str | None
+) -> tuple[bool | Unknown, str]:
+    """Tell whether the policy of a bucket, key or repository takes back what a role's own allow.
+
+    Args:
+        place: Where to ask.
+        action: What the role's own policies allow.
+        resource: ARN of the bucket, object, key or repository.
+        role: Name of the role, `None` for one that is yet to be made under a name of its own.
+
+    Returns:
+        `True` and why if it does, `UNKNOWN` and why if that depends on a condition. `False` if not, or
+        if the policy cannot be seen.
+    """
+    target = place.known(resource)
+    if target is None:
+        return False, ""
+    try:
+        found = _said(place, action, target, role)
+    except AwsError:
+        return False, ""
+    whose = f"the policy of {target}"
+    if found.denied is not False:
+        under = "" if found.denied is True else ", under a condition that cannot be judged"
+        return found.denied, f"{whose} denies it{under}"
+    if not action.startswith("kms:") or True in (found.allowed, found.delegated):
+        return False, ""
+    if UNKNOWN in (found.allowed, found.delegated):
+        return UNKNOWN, f"{whose} allows it under a condition that cannot be judged"
+    return True, f"{whose} names neither the role nor the account"
+
+
+def _said(place: Place, action: str, target: str, role: str | None) -> Said:
+    policy = _policy(place, action, target)
+    return said(policy, action, target, role, place.account.id(place.region))
 
 
 def _policy(place: Place, action: str, target: str) -> object:
@@ -65,11 +102,3 @@ def _policy(place: Place, action: str, target: str) -> object:
             )
         text = answer["policyText"]
     return json.loads(text)
-
-
-def _principals(policy: object) -> Iterator[str]:
-    for statement in as_sequence(as_mapping(policy).get("Statement")):
-        principal = as_mapping(statement).get("Principal")
-        given = as_mapping(principal).values() if isinstance(principal, dict) else [principal]
-        for value in given:
-            yield from (name for name in as_sequence(value) if isinstance(name, str))

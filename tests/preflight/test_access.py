@@ -124,7 +124,7 @@ def test_a_role_that_does_not_exist_fails(account: Prepared) -> None:
 
 
 @pytest.mark.parametrize(
-    ("principal", "status"), [(ROLE, "unknown"), (f"{ROLE}Other", "fail"), ("*", "unknown")]
+    ("principal", "status"), [(ROLE, "pass"), (f"{ROLE}Other", "fail"), ("*", "pass")]
 )
 def test_a_policy_of_the_bucket_may_allow_what_the_role_does_not(
     account: Prepared, principal: str, status: str
@@ -134,7 +134,53 @@ def test_a_policy_of_the_bucket_may_allow_what_the_role_does_not(
     statement["Resource"] = "arn:aws:s3:::models/*"
     policy = {"Version": "2012-10-17", "Statement": [statement]}
     account.s3.put_bucket_policy(Bucket="models", Policy=json.dumps(policy))
-    assert "s3:GetObject" in one(account.look(THEIRS), "role", status).detail
+    found = [each for each in account.look(THEIRS) if "s3:GetObject on" in each.detail]
+    assert [each.status for each in found] == [status]
+
+
+@pytest.mark.parametrize(
+    ("changes", "status"),
+    [
+        ({}, "fail"),
+        ({"Condition": {"StringNotEquals": {"aws:SourceVpce": "vpce-1"}}}, "unknown"),
+        ({"Condition": {"Bool": {"aws:SecureTransport": "false"}}}, "pass"),
+        ({"Action": "s3:PutObject"}, "pass"),
+        ({"Resource": "arn:aws:s3:::models/other/*"}, "pass"),
+    ],
+)
+def test_a_policy_of_the_bucket_may_deny_what_the_role_allows(
+    account: Prepared, changes: dict[str, Any], status: str
+) -> None:
+    account.fakes["iam"] = simulated({})
+    statement = {"Effect": "Deny", "Principal": "*", "Action": "s3:GetObject"}
+    statement |= {"Resource": "arn:aws:s3:::models/*", **changes}
+    policy = {"Version": "2012-10-17", "Statement": [statement]}
+    account.s3.put_bucket_policy(Bucket="models", Policy=json.dumps(policy))
+    for body in (THEIRS, template()):
+        found = [each for each in account.look(body) if "s3:GetObject on" in each.detail]
+        assert [each.status for each in found] == [status]
+
+
+@pytest.mark.parametrize(
+    ("principal", "status"),
+    [
+        (f"arn:aws:iam::{ACCOUNT}:root", "pass"),
+        (ROLE, "pass"),
+        ("arn:aws:iam::210987654321:root", "fail"),
+    ],
+)
+def test_a_policy_of_the_key_must_let_the_policies_of_the_role_count(
+    account: Prepared, principal: str, status: str
+) -> None:
+    kms = account.aws.client("kms")
+    key = kms.create_key()["KeyMetadata"]
+    statement = {"Effect": "Allow", "Principal": {"AWS": principal}, "Action": "kms:*"}
+    policy = {"Version": "2012-10-17", "Statement": [{**statement, "Resource": "*"}]}
+    kms.put_key_policy(KeyId=key["KeyId"], PolicyName="default", Policy=json.dumps(policy))
+    account.put({**model_files()}, ServerSideEncryption="aws:kms", SSEKMSKeyId=key["Arn"])
+    account.fakes["iam"] = simulated({})
+    found = [each for each in account.look(THEIRS) if "kms:Decrypt on" in each.detail]
+    assert [each.status for each in found] == [status]
 
 
 def test_the_key_of_the_files_must_be_enabled_and_the_role_decrypt_with_it(

@@ -118,7 +118,11 @@ def test_what_the_names_alone_show_is_said_without_permission_to_read(account: P
     pages = [{"Contents": [{"Key": f"llama/{name}", "Size": 9} for name in ("a.tar.gz", "x.json")]}]
     denied = refused("AccessDenied")
     account.fakes["s3"] = Canned(
-        list_objects_v2=pages, get_object=denied, head_bucket={}, head_object=denied
+        list_objects_v2=pages,
+        get_object=denied,
+        head_bucket={},
+        head_object=denied,
+        get_bucket_policy=denied,
     )
     found = [each for each in account.look() if each.check == "files"]
     assert any("a.tar.gz is an archive" in each.detail for each in found if each.status == "fail")
@@ -129,7 +133,11 @@ def test_files_that_may_be_listed_and_not_read_are_unknown(account: Prepared) ->
     pages = [{"Contents": [{"Key": f"llama/{name}", "Size": 99} for name in names]}]
     denied = refused("AccessDenied")
     account.fakes["s3"] = Canned(
-        list_objects_v2=pages, get_object=denied, head_bucket=denied, head_object=denied
+        list_objects_v2=pages,
+        get_object=denied,
+        head_bucket=denied,
+        head_object=denied,
+        get_bucket_policy=denied,
     )
     looked = account.look()
     for check in ("files", "settings", "key"):

@@ -245,7 +245,11 @@ FULL = (
     ("kind", "text", "said"),
     [
         ("403", DENIED, ["endpoint: AccessDenied: Access Denied", "the policy of a VPC endpoint"]),
-        ("ModelError", FULL, ["answered 503", "ServiceUnavailableException", "SERVING_JOB_QUEUE_SIZE"]),
+        (
+            "ModelError",
+            FULL,
+            ["answered 503", "ServiceUnavailableException", "SERVING_JOB_QUEUE_SIZE"],
+        ),
         ("TypeError", "Traceback\nTypeError: odd", ["TypeError: odd"]),
     ],
 )
