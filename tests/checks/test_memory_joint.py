@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from lmi_constructs import planner
 from lmi_constructs.checks.deployment import Facts
 from lmi_constructs.checks.examples import Example
 from lmi_constructs.checks.resources import Model
@@ -26,7 +27,7 @@ def asked(monkeypatch):
             findings=(CANNOT,), grade="cannot", start_up=None, instance_type=None
         )
 
-    monkeypatch.setattr(memory, "plan", plan)
+    monkeypatch.setattr(planner, "plan", plan)
     return questions
 
 
