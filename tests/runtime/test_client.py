@@ -26,30 +26,7 @@ from lmi_constructs.runtime import (
     ToolCallDelta,
     Usage,
 )
-from tests.runtime.support import LINES
-
-CHAT = {
-    "object": "chat.completion",
-    "choices": [
-        {
-            "index": 0,
-            "message": {
-                "role": "assistant",
-                "content": '{"city": "서울"}',
-                "reasoning_content": "Hm.",
-                "tool_calls": [
-                    {"id": "c1", "function": {"name": "look", "arguments": '{"at": 1}'}}
-                ],
-            },
-            "finish_reason": "stop",
-        }
-    ],
-    "usage": {
-        "prompt_tokens": 7,
-        "completion_tokens": 5,
-        "prompt_tokens_details": {"cached_tokens": 4},
-    },
-}
+from tests.runtime.support import CHAT, LINES
 
 
 def test_a_chat_is_sent_as_openai_messages(runtime: Any, client: LmiClient) -> None:

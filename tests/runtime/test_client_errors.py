@@ -23,30 +23,7 @@ from lmi_constructs.runtime import (
     StreamInterruptedError,
     ThrottledError,
 )
-from tests.runtime.support import LINES
-
-CHAT = {
-    "object": "chat.completion",
-    "choices": [
-        {
-            "index": 0,
-            "message": {
-                "role": "assistant",
-                "content": '{"city": "서울"}',
-                "reasoning_content": "Hm.",
-                "tool_calls": [
-                    {"id": "c1", "function": {"name": "look", "arguments": '{"at": 1}'}}
-                ],
-            },
-            "finish_reason": "stop",
-        }
-    ],
-    "usage": {
-        "prompt_tokens": 7,
-        "completion_tokens": 5,
-        "prompt_tokens_details": {"cached_tokens": 4},
-    },
-}
+from tests.runtime.support import CHAT, LINES
 
 
 @pytest.mark.parametrize(
