@@ -17,12 +17,11 @@ if TYPE_CHECKING:
 
 _Command = TypeVar("_Command", bound="Callable[..., Any]")
 
-NOT_STARTED = 2
-"""Exit status of what the user must write in another way."""
 
+class NotStarted(click.ClickException):
+    """Ends the command with exit status 2: the user must write it in another way."""
 
-class _Refused(click.ClickException):
-    exit_code = NOT_STARTED
+    exit_code = 2
 
 
 @contextmanager
@@ -33,7 +32,7 @@ def readable_errors() -> Iterator[None]:
     try:
         yield
     except RequestError as error:
-        raise _Refused(_text(error)) from error
+        raise NotStarted(_text(error)) from error
     except LmiRuntimeError as error:
         raise click.ClickException(_text(error)) from error
 

@@ -94,6 +94,8 @@ class _LazyGroup(click.Group):
                 return super().invoke(ctx)
         except LmiError as error:
             raise click.ClickException(str(error)) from error
+        except OSError as error:  # a full disk, a path that is too long
+            raise click.ClickException(str(error)) from error
         except ModuleNotFoundError as missing:
             if missing.name is None or missing.name.startswith("lmi_constructs"):
                 raise

@@ -177,18 +177,14 @@ def _find(name: str, region: str | None) -> None:
     Raises:
         LmiRuntimeError: If there is none, it is not ready, or nothing can be asked.
     """
-    from botocore.exceptions import ClientError
-
     from lmi_constructs.runtime import service_client
-    from lmi_constructs.runtime.errors import CallerError, NotReadyError
+    from lmi_constructs.runtime.errors import NotAllowedError, NotReadyError
     from lmi_constructs.runtime.readiness import endpoint_state
 
     try:
         state = endpoint_state(name, service_client("sagemaker", region))
-    except CallerError as error:
-        if isinstance(error.__cause__, ClientError):
-            return  # who may only call it may measure it
-        raise
+    except NotAllowedError:
+        return  # who may only call it may measure it
     if state.status not in _SERVING:
         raise NotReadyError(str(state), f"wait for it: lmi wait {name}")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lmi_constructs.cli._console import console
-from lmi_constructs.cli._endpoint_call import readable_errors, region_option
+from lmi_constructs.cli._endpoint_call import NotStarted, readable_errors, region_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -44,23 +44,27 @@ def stage(
 
     SOURCE is a folder, or a hub id such as Qwen/Qwen3-8B or Qwen/Qwen3-8B@REVISION. Only one format
     of weights is taken; what is there already is not uploaded again. The exit status is 0 if the
-    model at the destination is complete, 1 if not.
+    model at the destination is complete, 1 if not, and 2 if an argument cannot be used.
     """
     folders = dict(_pair(given) for given in adapters)
     with readable_errors(), _progress(form == "text" and not dry_run) as (start, advance):
+        from lmi_constructs.operations import UnusableArgumentError
         from lmi_constructs.operations import stage as run
 
-        report = run(
-            source,
-            destination,
-            adapters=folders,
-            serving_properties=serving_properties,
-            kms_key=kms_key,
-            dry_run=dry_run,
-            region=region,
-            on_start=start,
-            on_progress=advance,
-        )
+        try:
+            report = run(
+                source,
+                destination,
+                adapters=folders,
+                serving_properties=serving_properties,
+                kms_key=kms_key,
+                dry_run=dry_run,
+                region=region,
+                on_start=start,
+                on_progress=advance,
+            )
+        except UnusableArgumentError as error:
+            raise NotStarted(str(error)) from error
     if form == "json":
         click.echo(json.dumps(asdict(report), indent=2, ensure_ascii=False))
     else:

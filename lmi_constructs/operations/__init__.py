@@ -11,11 +11,13 @@ from lmi_constructs._exports import lazy
 if TYPE_CHECKING:
     from lmi_constructs.operations.completeness import ModelFiles, check_files
     from lmi_constructs.operations.staging.run import StagingReport, stage
+    from lmi_constructs.operations.staging.source import UnusableArgumentError
 
 _ROOM = "lmi_constructs.operations"
 _MODULES = {
     "ModelFiles": f"{_ROOM}.completeness",
     "StagingReport": f"{_ROOM}.staging.run",
+    "UnusableArgumentError": f"{_ROOM}.staging.source",
     "check_files": f"{_ROOM}.completeness",
     "stage": f"{_ROOM}.staging.run",
 }
@@ -23,6 +25,7 @@ _MODULES = {
 __all__ = [
     "ModelFiles",
     "StagingReport",
+    "UnusableArgumentError",
     "check_files",
     "stage",
 ]

@@ -50,6 +50,10 @@ _POINTER_BYTES: Final = 1024
 _POINTERS: Final = "https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md"
 """A pointer of git-LFS is smaller than 1024 bytes and begins with its version."""
 
+_MISTRAL_CONFIG: Final = "params.json"
+_NO_FAMILY: Final = "https://github.com/huggingface/transformers/issues/37302"
+"""`Unrecognized model in ... Should have a `model_type` key in its config.json`."""
+
 _WHY: Final = "the container reads the files as they are, and stops at what is missing or cut short"
 _FORMAT: Final = "https://github.com/huggingface/safetensors#format"
 
@@ -143,6 +147,18 @@ def _unparsable(files: ModelFiles, pointers: list[str]) -> Iterator[Finding]:
             yield problem
         elif name == "tokenizer.json" and not isinstance(content.get("model"), dict):
             yield _wrong(f"{name} holds no model of a tokenizer", "copy it again")
+        elif name == CONFIG and not _says_family(content, sizes):
+            yield _wrong(
+                f"{CONFIG} names no model_type",
+                "copy config.json from the model's repository, or add the model_type of its family",
+                severity="warning",
+                source=_NO_FAMILY,
+            )
+
+
+def _says_family(config: Mapping[str, Any], sizes: Mapping[str, int]) -> bool:
+    """Tell whether the engine can know what model it is; code or Mistral's own format may say so."""
+    return bool(config.get("model_type") or config.get("auto_map")) or _MISTRAL_CONFIG in sizes
 
 
 def read_text(files: ModelFiles, name: str) -> str:

@@ -48,6 +48,7 @@ _TIED: Final = ("gemma", "cohere", "starcoder2")
 """Families whose output head is the embedding unless their config says otherwise
 (https://github.com/huggingface/transformers configuration_<family>.py)."""
 
+_NO_FAMILY: Final = "unknown"
 _MOST: Final = 10_000
 """No model has more layers."""
 
@@ -97,7 +98,12 @@ def parse(
     if missing:
         doubt = "its shape is known only in part"
     elif facts is None:
-        doubt = f"the model family {family!r} is not known"
+        known = family != _NO_FAMILY
+        doubt = (
+            f"the model family {family!r} is not known"
+            if known
+            else "its config names no model_type"
+        )
     elif facts.planned != "yes":
         doubt = f"{family}: {facts.note}"
     window, window_layers, state_layers = _kinds(text, family, layers)
@@ -174,7 +180,7 @@ def _family(config: Mapping[str, Any], text: Mapping[str, Any]) -> str:
     own, outer = (str(part.get("model_type") or "") for part in (text, config))
     if own == f"{outer}_text" and own not in model_families():
         return outer
-    return own or outer or "unknown"
+    return own or outer or _NO_FAMILY
 
 
 def _int(config: Mapping[str, Any], key: str) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from contextlib import contextmanager, suppress
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -20,7 +19,7 @@ from lmi_constructs.runtime.requests import (
     GenerationRequest,
     Request,
 )
-from lmi_constructs.runtime.routing import Routing
+from lmi_constructs.runtime.routing import Routing, check_endpoint_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     )
 
 _JSON: Final = "application/json"
-_NAME: Final = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}")  # botocore 1.44.8 EndpointName
 
 
 class LmiClient:
@@ -76,11 +74,7 @@ class LmiClient:
             RequestError: If no endpoint can have this name.
             CallerError: If there is no region.
         """
-        if not _NAME.fullmatch(endpoint_name):
-            raise RequestError(
-                f"{endpoint_name!r} is no name of an endpoint",
-                "give the name alone: letters, digits and hyphens, at most 63",
-            )
+        check_endpoint_name(endpoint_name)
         self.endpoint_name, self.routing = endpoint_name, routing or Routing()
         self._runtime = client if client is not None else default_client(region)
         self._s3, self._region = s3_client, region

@@ -19,6 +19,7 @@ from lmi_constructs.runtime.errors import (
     EndpointNotFoundError,
     InvocationTimeoutError,
     LmiRuntimeError,
+    NotAllowedError,
     NotReadyError,
     OutOfMemoryError,
     OverloadedError,
@@ -98,7 +99,7 @@ SERVICE: Final = (
     ServiceMeaning(
         "AccessDenied|NotAuthorized|UnauthorizedOperation|Forbidden|^403$",
         "",
-        CallerError,
+        NotAllowedError,
         "give the caller's role the permission that the message names; endpoint.grant_invoke(role) "
         "gives what invoking needs, plain and streamed. If no permission is named, look whether a "
         "proxy or the policy of a VPC endpoint denies it",

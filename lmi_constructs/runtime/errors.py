@@ -4,6 +4,7 @@
 LmiRuntimeError
 ├── RequestError             the request cannot be sent as it is (also a ValueError)
 ├── CallerError              this machine has no region, no credentials or no permission
+│   └── NotAllowedError      who calls may not do this
 ├── ConnectionFailedError    the service cannot be reached
 ├── EndpointError            the endpoint cannot be called
 │   ├── EndpointNotFoundError
@@ -45,6 +46,10 @@ class RequestError(LmiRuntimeError, ValueError):
 
 class CallerError(LmiRuntimeError):
     """This machine has no region, no credentials or no permission."""
+
+
+class NotAllowedError(CallerError):
+    """Who calls is known, and may not do this."""
 
 
 class ConnectionFailedError(LmiRuntimeError):

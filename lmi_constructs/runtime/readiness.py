@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.runtime.connection import service_client
 from lmi_constructs.runtime.error_translation import translated
-from lmi_constructs.runtime.errors import NotReadyError
+from lmi_constructs.runtime.errors import ConnectionFailedError, NotReadyError, ThrottledError
+from lmi_constructs.runtime.routing import check_endpoint_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,8 +50,10 @@ def endpoint_state(name: str, client: Any) -> EndpointState:
     """Return what an endpoint is doing.
 
     Raises:
+        RequestError: If no endpoint can have this name.
         LmiRuntimeError: If it cannot be described.
     """
+    check_endpoint_name(name)
     with translated(f"endpoint {name}"):
         described = client.describe_endpoint(EndpointName=name)
     return EndpointState(
@@ -131,15 +134,15 @@ class _Wait:
         self, deadline: float, poll_seconds: float, on_change: Callable[[EndpointState], None]
     ) -> None:
         self._deadline, self._poll_seconds, self._on_change = deadline, poll_seconds, on_change
-        self._last: EndpointState | None = None
         self.wanted_config: str | None = None
 
     def until_in_service(self, look: Callable[[], EndpointState]) -> EndpointState:
+        last: EndpointState | None = None
         while True:
-            state = look()
-            if state != self._last:
+            state = _seen(look, last)
+            if state != last:
                 self._on_change(state)
-            self._last = state
+            last = state
             self.wanted_config = state.wanted_config or self.wanted_config
             if state.status == "InService":
                 return state
@@ -153,6 +156,16 @@ class _Wait:
                     f"wait longer (--timeout), or look what it does: {_diagnose(state)}",
                 )
             time.sleep(self._poll_seconds)
+
+
+def _seen(look: Callable[[], EndpointState], last: EndpointState | None) -> EndpointState:
+    """Look; where AWS does not answer for once, the state before stands until the next look."""
+    try:
+        return look()
+    except (ThrottledError, ConnectionFailedError):
+        if last is None:
+            raise
+        return last
 
 
 def _diagnose(state: EndpointState) -> str:

@@ -85,7 +85,7 @@ class Request:
         except (TypeError, ValueError) as error:
             raise RequestError(
                 f"the request cannot be written as JSON: {error}",
-                "give texts, numbers, booleans, lists and mappings",
+                "give texts in UTF-8, finite numbers, booleans, lists and mappings",
             ) from error
 
 

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
+from lmi_constructs.runtime.errors import RequestError
+
+_NAME: Final = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}")  # botocore 1.44.8 EndpointName
 _PARAMETERS: Final = {
     "inference_component": "InferenceComponentName",
     "session_id": "SessionId",
     "prefix_id": "PrefixAwareId",
     "target_variant": "TargetVariant",
 }
+
+
+def check_endpoint_name(name: str) -> None:
+    """Refuse what no endpoint can be named, such as an ARN.
+
+    Raises:
+        RequestError: If it is none.
+    """
+    if not _NAME.fullmatch(name):
+        raise RequestError(
+            f"{name!r} is no name of an endpoint",
+            "give the name alone: letters, digits and hyphens, at most 63",
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from lmi_constructs.runtime.answers import AnswerError
 from lmi_constructs.runtime.errors import (
     CallerError,
+    ComponentError,
     ConnectionFailedError,
     EndpointNotFoundError,
     LmiRuntimeError,
@@ -42,6 +43,7 @@ _SCHEMA: Final = {
 
 _POINTLESS_AFTER: Final = (
     CallerError,
+    ComponentError,
     ConnectionFailedError,
     EndpointNotFoundError,
     NotReadyError,

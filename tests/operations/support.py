@@ -1,12 +1,22 @@
-"""Small models as they lie on disk."""
+"""Small models as they lie on disk, and a client of S3 that tests hook into."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
 
+import boto3
+from botocore.exceptions import ClientError
+
+from lmi_constructs.local import clients
+
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from lmi_constructs.local import LocalAws
+
+TARGET = "s3://models/llama/"
+FIRST = "model-00001-of-00002.safetensors"
 
 CONFIG: dict[str, Any] = {
     "architectures": ["LlamaForCausalLM"],
@@ -79,3 +89,38 @@ class Memory:
 
     def read(self, name: str, start: int = 0, length: int | None = None) -> bytes:
         return self.files[name][start : None if length is None else start + length]
+
+
+def fresh(aws: LocalAws) -> Any:
+    """A client of one test, since tests hook into it."""
+    return boto3.client(
+        "s3",
+        endpoint_url=aws.endpoint_url,
+        region_name=aws.region,
+        aws_access_key_id=clients.ACCESS_KEY,
+        aws_secret_access_key=clients.SECRET_KEY,
+    )
+
+
+def keys(s3: Any, bucket: str = "models") -> set[str]:
+    pages = s3.get_paginator("list_objects_v2").paginate(Bucket=bucket)
+    return {item["Key"] for page in pages for item in page.get("Contents", ())}
+
+
+def spied(client: Any, operation: str) -> list[dict[str, Any]]:
+    """Every call of an operation from now on."""
+    calls: list[dict[str, Any]] = []
+    client.meta.events.register(
+        f"provide-client-params.s3.{operation}", lambda params, **_: calls.append(dict(params))
+    )
+    return calls
+
+
+def refusing(client: Any, code: str, operation: str, key: str = "") -> None:
+    """Let S3 refuse an operation on a key."""
+
+    def refuse(params: dict[str, Any], **_: Any) -> None:
+        if params.get("Key", "").endswith(key):
+            raise ClientError({"Error": {"Code": code, "Message": code}}, operation)
+
+    client.meta.events.register(f"provide-client-params.s3.{operation}", refuse)

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lmi_constructs.operations import check_files
-from tests.operations.support import POINTER, Memory, adapter_files, model_files, safetensors
+from tests.operations.support import (
+    CONFIG,
+    FIRST,
+    POINTER,
+    Memory,
+    adapter_files,
+    model_files,
+    safetensors,
+)
 
-FIRST = "model-00001-of-00002.safetensors"
 INDEX = "model.safetensors.index.json"
 
 
@@ -66,6 +74,25 @@ def test_names_what_is_wrong_with_a_model(changes: dict[str, bytes | None], mess
     files = {**model_files(), **changes}
     found = check_files(Memory({name: body for name, body in files.items() if body is not None}))
     assert [one.severity for one in found if message in one.message] == ["error"], found
+
+
+@pytest.mark.parametrize(
+    ("config", "more", "warned"),
+    [
+        ({}, {}, True),
+        ({"model_type": ""}, {}, True),
+        ({"auto_map": {"AutoConfig": "configuration_novel.NovelConfig"}}, {}, False),
+        ({}, {"params.json": b"{}"}, False),  # Mistral's own format
+    ],
+)
+def test_a_config_that_names_no_family_is_a_warning(
+    config: dict[str, Any], more: dict[str, bytes], warned: bool
+) -> None:
+    bare = {key: value for key, value in CONFIG.items() if key != "model_type"}
+    body = json.dumps({**bare, **config}).encode()
+    found = check_files(Memory({**model_files(), "config.json": body, **more}))
+    said = [("warning", "config.json names no model_type")] if warned else []
+    assert [(one.severity, one.message) for one in found] == said
 
 
 def test_pointers_of_git_lfs_are_one_finding() -> None:

@@ -1,83 +1,35 @@
-"""A model on its way to S3, on the local AWS."""
+"""A model in a folder on its way to S3, on the local AWS."""
 
 from __future__ import annotations
 
-import json
-import os
-import sys
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-import boto3
 import pytest
-from botocore.config import Config
 from botocore.exceptions import ClientError
-from click.testing import CliRunner
 
-from lmi_constructs.cli._group import lmi
 from lmi_constructs.findings import LmiError
-from lmi_constructs.local import clients
 from lmi_constructs.operations import stage
 from lmi_constructs.operations.aws import AwsError, NoAnswerError, NotThereError
 from lmi_constructs.operations.staging import upload as uploading
 from lmi_constructs.operations.staging.selection import select
-from tests.operations.support import TOKENIZER, adapter_files, model_files, safetensors, write
+from tests.operations.support import (
+    FIRST,
+    TARGET,
+    TOKENIZER,
+    adapter_files,
+    fresh,
+    keys,
+    model_files,
+    refusing,
+    safetensors,
+    spied,
+    write,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from lmi_constructs.local import LocalAws
-
-TARGET = "s3://models/llama/"
-FIRST = "model-00001-of-00002.safetensors"
-
-
-def fresh(aws: LocalAws) -> Any:
-    """A client of one test, since tests hook into it."""
-    return boto3.client(
-        "s3",
-        endpoint_url=aws.endpoint_url,
-        region_name=aws.region,
-        aws_access_key_id=clients.ACCESS_KEY,
-        aws_secret_access_key=clients.SECRET_KEY,
-    )
-
-
-@pytest.fixture
-def s3(aws: LocalAws) -> Any:
-    client = fresh(aws)
-    client.create_bucket(Bucket="models")
-    return client
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return write(tmp_path / "model", model_files())
-
-
-def keys(s3: Any, bucket: str = "models") -> set[str]:
-    pages = s3.get_paginator("list_objects_v2").paginate(Bucket=bucket)
-    return {item["Key"] for page in pages for item in page.get("Contents", ())}
-
-
-def spied(client: Any, operation: str) -> list[dict[str, Any]]:
-    """Every call of an operation from now on."""
-    calls: list[dict[str, Any]] = []
-    client.meta.events.register(
-        f"provide-client-params.s3.{operation}", lambda params, **_: calls.append(dict(params))
-    )
-    return calls
-
-
-def refusing(client: Any, code: str, operation: str, key: str = "") -> None:
-    """Let S3 refuse an operation on a key."""
-
-    def refuse(params: dict[str, Any], **_: Any) -> None:
-        if params.get("Key", "").endswith(key):
-            raise ClientError({"Error": {"Code": code, "Message": code}}, operation)
-
-    client.meta.events.register(f"provide-client-params.s3.{operation}", refuse)
 
 
 def test_copies_a_folder_and_a_second_run_uploads_nothing(s3: Any, folder: Path) -> None:
@@ -344,147 +296,6 @@ def test_a_bucket_that_is_not_there_is_said_so(s3: Any, folder: Path) -> None:
         stage(folder, "s3://absent/llama/", client=s3)
 
 
-@pytest.fixture
-def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[SimpleNamespace]:
-    """A hub with one model, as its client library shows it."""
-    files = {**model_files(), "pytorch_model.bin": b"x", ".gitattributes": b"x"}
-    seen = SimpleNamespace(downloads=[], revisions=[], error=None)
-
-    class Api:
-        def model_info(self, hub_id: str, *, revision: str | None, files_metadata: bool) -> Any:
-            seen.revisions.append(revision)
-            if seen.error:
-                raise seen.error
-            siblings = [SimpleNamespace(rfilename=k, size=len(v)) for k, v in files.items()]
-            return SimpleNamespace(sha="abc123", siblings=siblings)
-
-    def download(hub_id: str, *, revision: str, allow_patterns: list[str]) -> str:
-        seen.downloads.append((hub_id, revision))
-        return str(write(tmp_path / "hub", {name: files[name] for name in allow_patterns}))
-
-    module = SimpleNamespace(HfApi=Api, snapshot_download=download)
-    monkeypatch.setitem(sys.modules, "huggingface_hub", module)
-    return seen  # type: ignore[return-value]
-
-
-def test_copies_a_revision_of_a_hub_at_its_commit(s3: Any, hub: Any) -> None:
-    report = stage("Qwen/Qwen3-8B@v1.0", TARGET, client=s3)
-    assert (hub.revisions, hub.downloads) == (["v1.0"], [("Qwen/Qwen3-8B", "abc123")])
-    assert (report.revision, report.is_complete) == ("abc123", True)
-    assert set(report.left_out) == {"pytorch_model.bin", ".gitattributes"}
-
-
-def test_a_dry_run_downloads_nothing_from_a_hub(s3: Any, hub: Any) -> None:
-    report = stage("Qwen/Qwen3-8B", TARGET, client=s3, dry_run=True)
-    assert hub.downloads == []
-    assert set(report.uploaded) == set(model_files())
-
-
-def test_what_the_hub_refuses_is_a_message(s3: Any, hub: Any) -> None:
-    hub.error = type("GatedRepoError", (OSError,), {})("401 Client Error.\n\nlong text")
-    with pytest.raises(LmiError, match="accept the model's terms") as caught:
-        stage("meta-llama/Llama-3.1-8B", TARGET, client=s3)
-    assert "401 Client Error." in str(caught.value)
-    assert "long text" not in str(caught.value)
-
-
-def test_a_hub_without_its_library_names_the_extra(
-    s3: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(LmiError, match=r"lmi-constructs\[hub\]"):
-        stage("Qwen/Qwen3-8B", TARGET, client=s3)
-
-
-def run(aws: LocalAws, *arguments: str) -> Any:
-    return CliRunner().invoke(lmi, ["stage", *arguments], env=aws.environment())
-
-
-def test_the_command_says_what_it_did(s3: Any, aws: LocalAws, folder: Path) -> None:
-    result = run(aws, str(folder), TARGET)
-    assert result.exit_code == 0, result.output
-    assert "6 files uploaded" in result.stdout
-    again = run(aws, str(folder), TARGET, "--format", "json")
-    report = json.loads(again.stdout)
-    assert (report["uploaded"], len(report["kept"])) == ([], 6)
-
-
-def test_the_command_prints_mistakes_as_messages(aws: LocalAws, folder: Path) -> None:
-    for arguments, status, message in (
-        ((str(folder), "s3://absent/x/"), 1, "does not exist"),
-        ((str(folder), TARGET, "--adapter", "x"), 2, "NAME=FOLDER"),
-        ((str(folder), TARGET, "--region", "us~east"), 2, "us~east"),
-        (("", TARGET), 1, "the source is empty"),
-    ):
-        result = run(aws, *arguments)
-        assert (result.exit_code, message in result.output) == (status, True), result.output
-
-
-def test_a_machine_without_credentials_is_told_to_sign_in(
-    aws: LocalAws, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in aws.environment().items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
-    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
-    client = boto3.Session().client("s3", config=Config(region_name="us-east-1"))
-    with pytest.raises(NoAnswerError, match="sign in"):
-        stage(folder, TARGET, client=client)
-
-
-def test_an_address_that_is_none_is_no_traceback(
-    aws: LocalAws, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    environment = {**aws.environment(), "AWS_ENDPOINT_URL": "no-address"}
-    result = CliRunner().invoke(lmi, ["stage", str(folder), TARGET], env=environment)
-    assert (result.exit_code, "correct AWS_ENDPOINT_URL" in result.output) == (1, True)
-
-
-def during(client: Any, operation: str, act: Callable[[], object]) -> None:
-    """Do something when S3 is first asked for an operation."""
-    left = [act]
-    client.meta.events.register(
-        f"provide-client-params.s3.{operation}",
-        lambda **_: (left.pop()() if left else None) and None,
-    )
-
-
-@pytest.mark.parametrize("change", ["rewritten", "cut short", "gone"])
-def test_a_file_that_changes_while_it_is_uploaded_is_refused_and_not_kept(
-    s3: Any, aws: LocalAws, folder: Path, change: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its object would be a mixture, under the SHA-256 of a file that it is not."""
-    monkeypatch.setattr(uploading, "_PART_BYTES", 5 * 1024 * 1024)
-    large = safetensors(b"x" * (11 * 1024 * 1024))
-    path = folder / FIRST
-    path.write_bytes(large)
-    os.utime(path, (1, 1))
-
-    def act() -> None:
-        if change == "rewritten":
-            path.write_bytes(large.replace(b"x", b"y"))
-        elif change == "cut short":
-            os.truncate(path, 6 * 1024 * 1024)
-        else:
-            path.unlink()
-
-    watched = fresh(aws)
-    during(watched, "CreateMultipartUpload", act)
-    with pytest.raises(LmiError, match=f"{FIRST} changed while it was uploaded"):
-        stage(folder, TARGET, client=watched)
-    assert f"llama/{FIRST}" not in keys(s3)
-    path.write_bytes(large)
-    assert stage(folder, TARGET, client=s3).is_complete
-
-
-def test_a_mixture_that_may_not_be_deleted_is_named(s3: Any, folder: Path) -> None:
-    during(s3, "PutObject", lambda: (folder / FIRST).write_bytes(safetensors(b"4444")))
-    refusing(s3, "AccessDenied", "DeleteObject")
-    os.utime(folder / FIRST, (1, 1))
-    with pytest.raises(LmiError, match=f"delete {TARGET}{FIRST}, then wait"):
-        stage(folder, TARGET, client=s3)
-
-
 def test_a_key_that_is_too_long_is_refused_before_anything_is_sent(s3: Any, folder: Path) -> None:
     calls = spied(s3, "PutObject")
     with pytest.raises(LmiError, match="makes a key of more than 1024 bytes"):
@@ -496,12 +307,3 @@ def test_a_key_that_is_too_long_is_refused_before_anything_is_sent(s3: Any, fold
 def test_a_name_that_no_bucket_has_is_refused(folder: Path, bucket: str) -> None:
     with pytest.raises(LmiError, match="is no name of a bucket"):
         stage(folder, f"s3://{bucket}/x/")
-
-
-def test_ctrl_c_ends_with_130(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def stopped(*_: Any, **__: Any) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("lmi_constructs.operations.stage", stopped)
-    done = CliRunner().invoke(lmi, ["stage", str(folder), TARGET])
-    assert (done.exit_code, done.output.strip()) == (130, "interrupted")

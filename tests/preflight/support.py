@@ -20,7 +20,6 @@ ACCOUNT = "123456789012"
 REGION = "us-east-1"
 IMAGE = f"{ACCOUNT}.dkr.ecr.{REGION}.amazonaws.com/djl-inference:0.36.0-lmi27.0.0-cu130"
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/Serving"
-FIRST = "model-00001-of-00002.safetensors"
 TRUST = {
     "Version": "2012-10-17",
     "Statement": [

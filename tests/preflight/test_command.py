@@ -11,8 +11,8 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 
 from lmi_constructs import LmiEndpoint, LmiSettings, ModelData
 from lmi_constructs.preflight import CHECKS
-from tests.operations.support import CONFIG, adapter_files
-from tests.preflight.support import ACCOUNT, FIRST, REGION, assembly, run, template
+from tests.operations.support import CONFIG, FIRST, adapter_files
+from tests.preflight.support import ACCOUNT, REGION, assembly, run, template
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,6 +104,11 @@ def test_what_cannot_be_read_ends_with_2(
             (folder / name).write_text(content)
     done = run(str(folder))
     assert (done.exit_code, said in done.stderr, done.stdout) == (2, True, ""), done.output
+
+
+def test_a_path_that_the_system_refuses_ends_with_2() -> None:
+    done = run("x" * 300)
+    assert (done.exit_code, "too long" in done.stderr) == (2, True), done.output
 
 
 def test_without_a_path_cdk_out_is_meant(

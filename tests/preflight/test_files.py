@@ -10,11 +10,10 @@ import pytest
 from lmi_constructs.checks.deployment import Facts
 from lmi_constructs.checks.template import read_path
 from lmi_constructs.preflight import preflight
-from tests.operations.support import CONFIG, adapter_files, model_files, safetensors
+from tests.operations.support import CONFIG, FIRST, adapter_files, model_files, safetensors
 from tests.preflight.support import (
     ACCOUNT,
     ENVIRONMENT,
-    FIRST,
     URI,
     Canned,
     Faked,
@@ -166,6 +165,14 @@ def test_a_model_of_an_unknown_family_is_unknown(account: Prepared) -> None:
     account.put({"config.json": json.dumps({**CONFIG, "model_type": "novel"}).encode()})
     found = one(account.look(), "memory")
     assert (found.status, "novel" in found.detail) == ("unknown", True)
+
+
+def test_a_model_of_no_family_is_unknown_and_noted(account: Prepared) -> None:
+    bare = {key: value for key, value in CONFIG.items() if key != "model_type"}
+    account.put({"config.json": json.dumps(bare).encode()})
+    found = account.look()
+    assert "names no model_type" in one(found, "memory", "unknown").detail
+    assert "note: config.json names no model_type" in one(found, "files", "pass").detail
 
 
 def test_a_given_config_plans_what_cannot_be_read(account: Prepared, tmp_path: Path) -> None:

@@ -214,6 +214,14 @@ PUBLIC_LINES = [
         None,
     ),
     (
+        f"{VLLM}15120",
+        "ValueError: Unrecognized model in /app/model/gemma2. Should have a `model_type` key in its "
+        "config.json",
+        "no-model-type",
+        None,
+        None,
+    ),
+    (
         "https://github.com/FreedomIntelligence/HuatuoGPT-II/issues/18",
         "ValueError: Tokenizer class BaichuanTokenizer does not exist or is not currently "
         "imported.",

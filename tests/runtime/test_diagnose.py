@@ -67,7 +67,8 @@ def test_an_endpoint_that_does_not_exist_is_an_error(aws: Any) -> None:
 class Denied:
     """Clients of a caller who may describe the endpoint and nothing else."""
 
-    def __init__(self, status: str, reason: str) -> None:
+    def __init__(self, status: str, reason: str, code: str = "AccessDeniedException") -> None:
+        self.code = code
         self.state = {
             "EndpointStatus": status,
             "EndpointConfigName": "one",
@@ -81,15 +82,19 @@ class Denied:
         from botocore.exceptions import ClientError
 
         def refuse(*_: Any, **__: Any) -> Any:
-            error = {"Code": "AccessDeniedException", "Message": f"not allowed: {name}"}
+            error = {"Code": self.code, "Message": f"not allowed: {name}"}
             raise ClientError({"Error": error}, name)
 
         return refuse
 
 
-def test_a_missing_permission_is_a_note_and_not_a_crash() -> None:
+@pytest.mark.parametrize(
+    "code",
+    ["AccessDeniedException", "ThrottlingException", "InternalFailure", "ValidationException"],
+)
+def test_what_cannot_be_asked_is_a_note_beside_what_is_known(code: str) -> None:
     reason = "Unable to provision requested ML compute capacity due to InsufficientInstanceCapacity"
-    denied = Denied("Failed", reason)
+    denied = Denied("Failed", reason, code)
     report = diagnose_endpoint("chat", sagemaker=denied, logs=denied)
     assert [item.name for item in report.diagnoses] == ["no-capacity"]
     assert "unknown whether it has components" in report.notes[0]
@@ -97,8 +102,10 @@ def test_a_missing_permission_is_a_note_and_not_a_crash() -> None:
     assert not report.is_in_service
 
 
-def test_settings_that_may_not_be_read_are_a_note() -> None:
-    denied = Denied("Failed", OOM)
+@pytest.mark.parametrize("code", ["AccessDeniedException", "ValidationException"])
+def test_settings_that_cannot_be_read_are_a_note(code: str) -> None:
+    """They may have been deleted with the configuration."""
+    denied = Denied("Failed", OOM, code)
     report = diagnose_endpoint("chat", sagemaker=denied, logs=denied)
     assert report.changes == ()
     assert "no change is worked out" in report.notes[-1]

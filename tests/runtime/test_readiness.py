@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError
 from click.testing import CliRunner
 
 from lmi_constructs.cli.wait import wait
-from lmi_constructs.runtime import NotReadyError, wait_until_in_service
+from lmi_constructs.runtime import NotReadyError, ThrottledError, wait_until_in_service
 
 
 def endpoint(status: str, config: str = "old", wanted: str | None = None, reason: str = "") -> Any:
@@ -34,10 +35,19 @@ class Sagemaker:
         self.states = list(states)
 
     def describe_endpoint(self, EndpointName: str) -> Any:
-        return self.states.pop(0) if len(self.states) > 1 else self.states[0]
+        return self._next()
 
     def describe_inference_component(self, InferenceComponentName: str) -> Any:
-        return self.states.pop(0)
+        return self._next()
+
+    def _next(self) -> Any:
+        state = self.states.pop(0) if len(self.states) > 1 else self.states[0]
+        if isinstance(state, Exception):
+            raise state
+        return state
+
+
+THROTTLED = ClientError({"Error": {"Code": "ThrottlingException", "Message": "slow"}}, "Describe")
 
 
 def waited(*states: Any, **options: Any) -> Any:
@@ -70,6 +80,18 @@ def test_waits_until_the_new_configuration_serves() -> None:
 def test_an_endpoint_that_will_not_serve_it_is_a_failure(states: list[Any], message: str) -> None:
     with pytest.raises(NotReadyError, match=message):
         waited(*states)
+
+
+def test_a_question_without_an_answer_does_not_end_the_wait() -> None:
+    unreachable = EndpointConnectionError(endpoint_url="https://sagemaker")
+    state = waited(UPDATING, THROTTLED, unreachable, endpoint("InService", "new"))
+    assert state.config == "new"
+    with pytest.raises(ThrottledError):  # nothing is known yet
+        waited(THROTTLED, endpoint("InService"))
+    with pytest.raises(ThrottledError):  # of the component
+        waited(endpoint("InService"), THROTTLED, component="base")
+    with pytest.raises(NotReadyError, match="not in service in time"):
+        waited(UPDATING, THROTTLED, timeout_seconds=0.01)
 
 
 def test_a_rollback_before_the_wait_is_seen_by_the_expected_configuration() -> None:

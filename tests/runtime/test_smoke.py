@@ -112,6 +112,12 @@ def test_nothing_is_called_that_would_fail_in_the_same_way(runtime: Any, client:
     assert runtime.asked == []
 
 
+def test_a_component_that_does_not_exist_is_said_once(aws: Any, deployed: str) -> None:
+    result = run(aws.environment(), "chat", "--component", "absent")
+    assert (result.exit_code, result.output.count("list-inference-components")) == (1, 1)
+    assert result.output.count("skipped") == len(CHECKS) - 1
+
+
 def run(environment: Any, *arguments: str) -> Any:
     return CliRunner().invoke(smoke, arguments, env=environment)
 

@@ -38,7 +38,13 @@ def read_path(
     Raises:
         UnreadableError: If there is nothing at the path that can be read.
     """
-    place = Path(path)
+    try:
+        return _read_place(Path(path), region, account)
+    except OSError as error:  # a name that is too long, a folder that is forbidden
+        raise UnreadableError(f"{path}: {error.strerror or error}") from error
+
+
+def _read_place(place: Path, region: str | None, account: str | None) -> list[TemplateSource]:
     if place.is_dir():
         if (place / "manifest.json").is_file():
             return list(_assembly(place, region, account, 0))

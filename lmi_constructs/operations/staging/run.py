@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from lmi_constructs.findings import Finding, LmiError, raise_errors
+from lmi_constructs.findings import Finding, raise_errors
 from lmi_constructs.operations.completeness import ADAPTER_CONFIG, check_files
 from lmi_constructs.operations.s3_files import S3Files
 from lmi_constructs.operations.staging.selection import select
@@ -18,17 +17,26 @@ from lmi_constructs.operations.staging.source import (
     cannot,
     find_source,
     folder_files,
+    impossible,
+    local_path,
+    unusable,
 )
 from lmi_constructs.operations.staging.upload import Encryption, standings, upload
 from lmi_constructs.presets.layout import ADAPTERS, CONFIG, PROPERTIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from lmi_constructs.operations.staging.upload import Standing
 
 _ADDRESS: Final = re.compile(r"s3://([^/]+)(?:/(.*))?", re.DOTALL)
 _BUCKET: Final = re.compile(r"(?!.*\.\.)(?!\d+\.\d+\.\d+\.\d+$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+_WHY_BUCKET: Final = (
+    "S3 has no bucket with capitals, underscores, two dots in a row, the form of an IP address, or "
+    "fewer than 3 characters"
+)
+_WHY_PREFIX: Final = "SageMaker mounts what is below a prefix that ends in exactly one slash"
 _WEIGHTS: Final = (".safetensors", ".bin", ".pt", ".pth", ".gguf")
 _ADAPTER_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]*")
 
@@ -97,8 +105,9 @@ def stage(
         on_progress: Called with every number of bytes that was sent.
 
     Raises:
-        LmiError: If the source is no complete model, or the destination holds another one (LMI028),
-            or is no address of a prefix (LMI020, LMI025).
+        UnusableArgumentError: If the source, an addition (LMI028) or the destination (LMI020,
+            LMI025) cannot be used as it is written.
+        LmiError: If the source is no complete model, or the destination holds another one (LMI028).
         AwsError: If S3 refuses something.
     """
     bucket, prefix = _parse(destination)
@@ -141,40 +150,22 @@ def stage(
 
 def _parse(destination: str) -> tuple[str, str]:
     match = _ADDRESS.fullmatch(destination)
+    write = "write s3://BUCKET/PREFIX/"
     if not match:
-        raise LmiError(
-            Finding(
-                rule="LMI025",
-                message=f"{destination!r} is no address of a prefix",
-                why="nothing was copied",
-                fix="write s3://BUCKET/PREFIX/",
-                where="destination",
-            )
-        )
+        message = f"{destination!r} is no address of a prefix"
+        raise unusable("destination", message, write, rule="LMI025")
     bucket, prefix = match[1], match[2] or ""
     if not _BUCKET.fullmatch(bucket):
-        raise LmiError(
-            Finding(
-                rule="LMI025",
-                message=f"{bucket!r} is no name of a bucket",
-                why="S3 has no bucket with capitals, underscores, two dots in a row, the form of an IP"
-                " address, or fewer than 3 characters",
-                fix="write s3://BUCKET/PREFIX/",
-                where="destination",
-            )
-        )
+        message = f"{bucket!r} is no name of a bucket"
+        raise unusable("destination", message, write, why=_WHY_BUCKET, rule="LMI025")
     parts = prefix.split("/")
     if not prefix.endswith("/") or any(part in ("", ".", "..") for part in parts[:-1]):
         meant = "".join(f"{part}/" for part in parts if part not in ("", ".", ".."))
-        raise LmiError(
-            Finding(
-                rule="LMI020",
-                message=f"the prefix {prefix!r} is no folder of its own",
-                why="SageMaker mounts what is below a prefix that ends in exactly one slash",
-                fix=f"write s3://{bucket}/{meant or 'PREFIX/'}",
-                where="destination",
-            )
-        )
+        message = f"the prefix {prefix!r} is no folder of its own"
+        write = f"write s3://{bucket}/{meant or 'PREFIX/'}"
+        raise unusable("destination", message, write, why=_WHY_PREFIX, rule="LMI020")
+    if odd := impossible(prefix):
+        raise unusable("destination", odd.message, odd.fix, rule="LMI020")
     return bucket, prefix
 
 
@@ -185,18 +176,18 @@ def _additions(
     found: dict[str, Path] = {}
     left_out: dict[str, str] = {}
     if serving_properties is not None:
-        path = Path(serving_properties)
+        path = local_path(serving_properties, "serving_properties")
         if not path.is_file():
-            raise cannot(f"{path} is no file", "give a serving.properties")
+            raise unusable("serving_properties", f"{path} is no file", "give a serving.properties")
         found[PROPERTIES] = path
     for name, place in adapters.items():
         if not _ADAPTER_NAME.fullmatch(name):
-            raise cannot(
-                f"the adapter name {name!r} is no name of a folder", "use letters, digits, -"
-            )
-        folder = Path(place).expanduser()
+            message = f"the adapter name {name!r} is no name of a folder"
+            raise unusable("adapters", message, "use letters, digits, -")
+        folder = local_path(place, "adapters")
         if not (folder / ADAPTER_CONFIG).is_file():
-            raise cannot(f"adapter {name}: {folder} has no {ADAPTER_CONFIG}", "give its folder")
+            message = f"adapter {name}: {folder} has no {ADAPTER_CONFIG}"
+            raise unusable("adapters", message, "give its folder")
         below = {f"{ADAPTERS}/{name}/{key}": path for key, path in folder_files(folder).items()}
         taken, useless = select(below)
         found.update({key: below[key] for key in taken})

@@ -19,7 +19,12 @@ _HUB_ID: Final = re.compile(r"([\w.-]+/[\w.-]+)(?:@([^@\s]+))?")
 LONGEST_KEY_BYTES: Final = 1024
 """Of an object in S3, prefix and name together."""
 
+_A_SOURCE: Final = "give a folder, or a hub id such as Qwen/Qwen3-8B"
 _WHY: Final = "nothing was copied"
+
+
+class UnusableArgumentError(LmiError):
+    """What was given names no source, no destination or no addition that could be used."""
 
 
 class LocalFiles:
@@ -67,19 +72,39 @@ def find_source(source: str | Path) -> Source:
     """Return the files of a folder, or of a hub id such as `Qwen/Qwen3-8B@main`.
 
     Raises:
-        LmiError: If there are none.
+        UnusableArgumentError: If it is neither.
+        LmiError: If there are no files.
     """
     if not str(source).strip():
-        raise cannot("the source is empty", "give a folder, or a hub id such as Qwen/Qwen3-8B")
-    folder = Path(source).expanduser()
+        raise unusable("source", "the source is empty", _A_SOURCE)
+    folder = local_path(source, "source")
     if folder.is_dir():
         return _folder(folder)
     spoken = str(source)
     match = _HUB_ID.fullmatch(spoken)
     if folder.exists() or not match or spoken.startswith((".", "/", "~")):
         what = "is a file, not the folder of a model" if folder.exists() else "does not exist"
-        raise cannot(f"{spoken} {what}", "give a folder, or a hub id such as Qwen/Qwen3-8B")
+        raise unusable("source", f"{spoken} {what}", _A_SOURCE)
     return _snapshot(match[1], match[2])
+
+
+def local_path(given: str | Path, where: str) -> Path:
+    """Return a path of this machine, which may lead nowhere, with `~` replaced.
+
+    Args:
+        given: What the user wrote.
+        where: The argument it was given in.
+
+    Raises:
+        UnusableArgumentError: If the system refuses to look there.
+    """
+    try:
+        path = Path(given).expanduser()
+        path.exists()
+    except (OSError, RuntimeError, ValueError) as error:  # too long, forbidden; no such home; NUL
+        reason = getattr(error, "strerror", None) or error
+        raise unusable(where, f"{given}: {reason}", "give a path that can be read") from error
+    return path
 
 
 def folder_files(folder: Path) -> dict[str, Path]:
@@ -89,7 +114,7 @@ def folder_files(folder: Path) -> dict[str, Path]:
         LmiError: If there are none, or a name or a link is impossible.
     """
     found = {path.relative_to(folder).as_posix(): path for path in _walk(folder, ())}
-    problems = [problem for name in found if (problem := _impossible(name))]
+    problems = [problem for name in found if (problem := impossible(name))]
     if problems:
         raise LmiError(problems)
     if not found:
@@ -100,6 +125,13 @@ def folder_files(folder: Path) -> dict[str, Path]:
 def cannot(message: str, fix: str = "give files that can be read", why: str = _WHY) -> LmiError:
     """Return the error for something that cannot be staged."""
     return LmiError(_finding(message, fix, why))
+
+
+def unusable(
+    where: str, message: str, fix: str, *, why: str = _WHY, rule: str = "LMI028"
+) -> UnusableArgumentError:
+    """Return the error for an argument that must be written in another way."""
+    return UnusableArgumentError(Finding(rule=rule, message=message, why=why, fix=fix, where=where))
 
 
 def _folder(folder: Path) -> Source:
@@ -136,7 +168,8 @@ def _readable(path: Path) -> Path:
     return path
 
 
-def _impossible(name: str) -> Finding | None:
+def impossible(name: str) -> Finding | None:
+    """Return why S3 or what mounts it cannot have a file of this name, if so."""
     try:
         size = len(name.encode())
     except UnicodeEncodeError:

@@ -11,7 +11,7 @@ from lmi_constructs.container import LmiContainer, LmiSettings, Remedies
 from lmi_constructs.findings import LmiError
 from lmi_constructs.runtime.diagnosis.recognise import recognise
 from lmi_constructs.runtime.error_translation import service_error, translated
-from lmi_constructs.runtime.errors import CallerError
+from lmi_constructs.runtime.errors import LmiRuntimeError
 from lmi_constructs.runtime.readiness import component_state, endpoint_state
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _components(name: str, sagemaker: Any, notes: list[str]) -> list[str]:
                 for page in pages.paginate(EndpointNameEquals=name)
                 for row in page["InferenceComponents"]
             ]
-    except CallerError as error:
+    except LmiRuntimeError as error:
         notes.append(f"unknown whether it has components: {error}")
         return []
 
@@ -107,7 +107,7 @@ def _log_lines(group: str, logs: Any, notes: list[str]) -> Iterator[str]:
                     logGroupName=group, logStreamName=stream, limit=_EVENTS, startFromHead=False
                 )
                 yield from (event["message"] for event in events["events"])
-    except CallerError as error:
+    except LmiRuntimeError as error:
         notes.append(f"the log could not be read: {error}")
 
 
@@ -135,7 +135,7 @@ def _changes(
     try:
         container = _container(state, sagemaker)
         settings = LmiSettings.from_environment(container.get("Environment", {}))
-    except (CallerError, ClientError, LmiError) as error:
+    except (LmiRuntimeError, LmiError) as error:
         notes.append(f"its settings could not be read, so no change is worked out: {error}")
         return ()
     release = LmiContainer.from_image_uri(container.get("Image", ""))

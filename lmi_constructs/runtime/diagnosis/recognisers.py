@@ -273,6 +273,14 @@ _MODEL: Final = (
         rule="LMI017",
     ),
     Recogniser(
+        name="no-model-type",
+        pattern=_line(r"Unrecognized model in \S+ Should have a `model_type` key"),
+        cause="the engine cannot tell what model it is: config.json names no model_type, or is not "
+        "the model's own",
+        fix="copy config.json again from the model's repository; `lmi preflight` looks at the files",
+        source=f"{_VLLM}15120",
+    ),
+    Recogniser(
         name="adapter-rank-too-large",
         pattern=_line(r"LoRA rank (?P<rank>\d+) is greater than max_lora_rank (?P<most>\d+)"),
         cause="an adapter has rank {rank}, and max_lora_rank is {most}",
