@@ -151,13 +151,34 @@ class _Inspection:
             stack = self._templates[root].stack_name
             yield from place.asked(
                 "name",
-                partial(name_is_free, place, endpoint, stack, nested),  # type: ignore[arg-type]
+                partial(
+                    name_is_free,
+                    place,
+                    endpoint,  # type: ignore[arg-type]
+                    stack,
+                    nested,
+                    self._beside(endpoint, root),
+                ),
             )
         if config is None:
             detail = "its configuration is not part of what was read"
             yield place.outcome("configuration", "unknown", detail)
         else:
             yield from self._config(label, config)
+
+    def _beside(self, endpoint: Resource, root: str) -> list[tuple[str, str | None]]:
+        """Return the endpoints that surely go to the same account and region, and their names.
+
+        Stacks for any account may go to two of them, but for those of one stack.
+        """
+        target = self._target(endpoint)
+        return [
+            (path_of(one), self._place(None, one).known(one.name))
+            for one in self._after.endpoints
+            if one.key != endpoint.key
+            and self._target(one) == target
+            and (target[0] is not None or self._stack(one.template)[0] == root)
+        ]
 
     def _config(self, label: str | None, config: EndpointConfig) -> Iterator[Outcome]:
         place, is_open = self._place(label, config), self._is_open(config)

@@ -17,7 +17,11 @@ _FIX = "leave endpoint_name out, choose another, or delete that endpoint"
 
 
 def name_is_free(
-    place: Place, endpoint: Endpoint, stack: str | None, nested: Sequence[str] = ()
+    place: Place,
+    endpoint: Endpoint,
+    stack: str | None,
+    nested: Sequence[str] = (),
+    beside: Sequence[tuple[str, str | None]] = (),
 ) -> Iterator[Outcome]:
     """Yield whether no other stack has the endpoint's name.
 
@@ -26,6 +30,7 @@ def name_is_free(
         endpoint: The endpoint.
         stack: Name of the stack that it goes to, if known.
         nested: Logical ids of the nested stacks that it stands in, from the outside in.
+        beside: Paths and names of the other endpoints that go to the same account and region.
 
     Raises:
         AwsError: If SageMaker or CloudFormation do not tell.
@@ -36,6 +41,10 @@ def name_is_free(
     name = place.known(endpoint.name)
     if name is None:
         yield place.outcome("name", "unknown", "the name is known only when it is deployed")
+        return
+    if twin := next((path for path, other in beside if other == name), None):
+        detail = f"{twin} takes the name {name} as well, in the same account and region"
+        yield place.outcome("name", "fail", detail, "leave endpoint_name out, or choose two names")
         return
     try:
         with asking(f"endpoint {name}", "sagemaker:DescribeEndpoint"):

@@ -220,6 +220,29 @@ def test_a_name_that_nobody_has_is_free(account: Prepared) -> None:
 
 
 @pytest.mark.parametrize(
+    ("accounts", "statuses"),
+    [
+        ((ACCOUNT, ACCOUNT), ["fail", "fail"]),
+        ((None, None), ["pass", "pass"]),  # of two stages, perhaps for two accounts
+    ],
+)
+def test_two_endpoints_cannot_have_one_name_in_an_account(
+    account: Prepared, accounts: tuple[str | None, str | None], statuses: list[str]
+) -> None:
+    sources = [
+        TemplateSource(name, NAMED, REGION, own, stack_name=name)
+        for name, own in zip(("One", "Two"), accounts, strict=True)
+    ]
+    names = [each for each in preflight(sources, Faked(account.fakes)) if each.check == "name"]
+    assert [each.status for each in names] == statuses
+    body = json.loads(json.dumps(NAMED))
+    body["Resources"]["Other"] = body["Resources"]["Endpoint"]
+    found = [each for each in account.look(body, account=None) if each.check == "name"]
+    assert {each.status for each in found} == {"fail"}
+    assert "Other takes the name chat as well" in found[0].detail
+
+
+@pytest.mark.parametrize(
     ("own", "owner", "stack", "status", "said"),
     [
         (ARN, None, "Llm", "pass", "in the stack Llm, and will be updated"),

@@ -7,13 +7,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from botocore.exceptions import ClientError
 from click.testing import CliRunner
 
 from lmi_constructs.cli import bench as command
 from lmi_constructs.cli._group import lmi
 from lmi_constructs.hosting.scaling import _checks as scaling_checks
-from lmi_constructs.runtime import CallerError, NotReadyError, readiness
+from lmi_constructs.runtime import CallerError, NotAllowedError, NotReadyError, readiness
 from lmi_constructs.runtime import benchmark as benchmarks
 from lmi_constructs.runtime.benchmark import BenchmarkError, BenchmarkLevel, Percentiles, capacity
 
@@ -192,11 +191,20 @@ def test_an_endpoint_that_is_not_there_is_not_measured(
     assert untouched
 
 
+def test_credentials_that_are_no_longer_valid_are_said_before_measuring(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def expired(*_: object) -> None:
+        raise CallerError("chat: expired", "sign in again")
+
+    monkeypatch.setattr(readiness, "endpoint_state", expired)
+    with pytest.raises(CallerError, match="sign in again"):
+        command._find("chat", "us-east-1")
+
+
 def test_who_may_only_call_an_endpoint_may_measure_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def denied(*_: object) -> None:
-        response: Any = {"Error": {"Code": "AccessDeniedException", "Message": "not you"}}
-        error = ClientError(response, "DescribeEndpoint")
-        raise CallerError("chat: denied", "ask") from error
+        raise NotAllowedError("chat: denied", "ask")
 
     monkeypatch.setattr(readiness, "endpoint_state", denied)
     command._find("chat", "us-east-1")
