@@ -6,6 +6,7 @@ import atexit
 import os
 import signal
 import sys
+from io import TextIOWrapper
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells count: 128 and the number of SIGINT."""
@@ -17,6 +18,7 @@ NOT_READ_ON = 141
 def main() -> None:
     """Run the command line; without the `cli` extra, say how to get it."""
     atexit.register(_end)
+    _print_anything()
     try:
         from lmi_constructs.cli._group import lmi
 
@@ -29,6 +31,12 @@ def main() -> None:
         sys.exit(f"lmi: the command line needs {missing.name!r}: pip install 'lmi-constructs[cli]'")
     finally:
         _say_no_more()
+
+
+def _print_anything() -> None:
+    """Let a character that standard output cannot show be printed as its escape."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _say_no_more() -> None:

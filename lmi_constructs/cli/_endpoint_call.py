@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -169,8 +168,10 @@ def _read(path: str) -> str:
 
 
 def _json_object(text: str, path: str) -> dict[str, Any]:
+    from lmi_constructs.runtime.json_text import read_json
+
     try:
-        value = json.loads(text)
+        value = read_json(text)
     except ValueError as error:
         raise click.BadParameter(f"{path} is no JSON: {error}", param_hint="--body") from error
     if not isinstance(value, dict):
@@ -182,7 +183,9 @@ def _parameter(item: str) -> tuple[str, Any]:
     name, separator, value = item.partition("=")
     if not separator or not name:
         raise click.BadParameter(f"{item!r} is not NAME=VALUE", param_hint="--parameter")
+    from lmi_constructs.runtime.json_text import read_json
+
     try:
-        return name, json.loads(value)
+        return name, read_json(value)
     except ValueError:
         return name, value

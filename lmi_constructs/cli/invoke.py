@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from lmi_constructs.runtime import Answer
 
 
+_KNOWN = frozenset({"choices", "generated_text", "token"})
+"""Keys of which every answer of the container's own schemas has one."""
+
+
 @click.command()
 @request_options
 def invoke(
@@ -60,5 +64,9 @@ def _print(answer: Answer) -> None:
             click.echo(choice.text)
         for call in choice.tool_calls:
             click.echo(f"{call.name}({call.arguments})")
+    if answer.raw and not answer.raw.keys() & _KNOWN:  # of an output formatter of the model's own
+        click.echo(json.dumps(answer.raw, ensure_ascii=False, indent=2))
+    elif not any(choice.text or choice.tool_calls for choice in answer.choices):
+        click.echo("(the answer is empty)", err=True)
     if answer.finish_reason == "length":
         click.echo("(cut: the answer has reached its most tokens; raise --max-tokens)", err=True)

@@ -62,7 +62,7 @@ def _print_events(answer: AnswerStream) -> None:
 
 
 def _print_text(answer: AnswerStream, started: float) -> None:
-    from lmi_constructs.runtime import ReasoningDelta, TextDelta
+    from lmi_constructs.runtime import ReasoningDelta, TextDelta, UnknownChunk
 
     first: float | None = None
     try:
@@ -71,6 +71,8 @@ def _print_text(answer: AnswerStream, started: float) -> None:
                 first = first if first is not None else time.monotonic() - started
                 thought = isinstance(event, ReasoningDelta)
                 click.secho(event.text, nl=False, err=thought, dim=thought)
+            elif isinstance(event, UnknownChunk):  # from an output formatter of the model's own
+                click.echo(json.dumps(event.data, ensure_ascii=False))
     finally:
         click.echo()
     whole = answer.answer

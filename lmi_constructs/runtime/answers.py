@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from lmi_constructs.runtime.errors import LmiRuntimeError
+from lmi_constructs.runtime.json_text import read_json
 from lmi_constructs.runtime.stream_events import (
     Finished,
     ReasoningDelta,
@@ -166,7 +166,7 @@ class _Draft:
 
 def _parsed(text: str, what: str) -> Any:
     try:
-        return json.loads(text)
+        return read_json(text)
     except ValueError as error:
         raise AnswerError(
             f"{what} is no JSON ({error}): {text[:120]!r}",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -18,6 +17,7 @@ from lmi_constructs.runtime.error_translation import (
     translated,
 )
 from lmi_constructs.runtime.errors import CallerError, NotReadyError, RequestError
+from lmi_constructs.runtime.json_text import read_json
 
 if TYPE_CHECKING:
     from lmi_constructs.runtime.answers import Answer
@@ -78,7 +78,7 @@ class AsyncInvocation:
     def _answer(self, output: bytes) -> Answer:
         text = output.decode(errors="replace")
         try:
-            body = json.loads(text)
+            body = read_json(text)
         except ValueError:
             body = text
         if isinstance(body, dict):

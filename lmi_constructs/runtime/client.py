@@ -13,6 +13,7 @@ from lmi_constructs.runtime.async_invocation import AsyncInvocation, check_inlin
 from lmi_constructs.runtime.connection import default_client
 from lmi_constructs.runtime.error_translation import error_in_answer, translated
 from lmi_constructs.runtime.errors import ContainerError, LmiRuntimeError, RequestError
+from lmi_constructs.runtime.json_text import read_json
 from lmi_constructs.runtime.requests import (
     ChatRequest,
     CompletionRequest,
@@ -311,7 +312,7 @@ class LmiClient:
         response = self._call(request)
         text = response["Body"].decode(errors="replace")
         try:
-            body = json.loads(text)
+            body = read_json(text)
         except ValueError:
             body = text  # an output formatter of the model's own
         if isinstance(body, dict) and (error := error_in_answer(self._what, body)):

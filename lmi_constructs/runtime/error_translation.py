@@ -25,6 +25,7 @@ from lmi_constructs.runtime.errors import (
     LmiRuntimeError,
     StreamInterruptedError,
 )
+from lmi_constructs.runtime.json_text import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -187,7 +188,7 @@ def _plain(code: str, message: str) -> tuple[str, str]:
 def _unpacked(text: str) -> str:
     """Return the words inside an error that is written as JSON."""
     try:
-        value = json.loads(text)
+        value = read_json(text)
     except ValueError:
         return text.strip()
     while isinstance(value, dict):

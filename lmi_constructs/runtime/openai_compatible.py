@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.runtime.connection import service_client
 from lmi_constructs.runtime.errors import CallerError
+from lmi_constructs.runtime.json_text import read_json
 from lmi_constructs.runtime.stream_decoder import decode_stream
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def _transport() -> httpx2.BaseTransport:
 
 def _asks_for_stream(body: bytes) -> bool:
     try:
-        return json.loads(body).get("stream") is True
+        return read_json(body).get("stream") is True
     except (AttributeError, ValueError):
         return False
 

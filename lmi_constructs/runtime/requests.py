@@ -82,7 +82,7 @@ class Request:
                 body.setdefault("stream_options", {"include_usage": True})
         try:
             return json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise RequestError(
                 f"the request cannot be written as JSON: {error}",
                 "give texts in UTF-8, finite numbers, booleans, lists and mappings",

@@ -7,10 +7,10 @@ asynchronous handler sends JSON lines; the rolling batch can send server-sent ev
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.runtime.errors import MalformedStreamError, StreamInterruptedError
+from lmi_constructs.runtime.json_text import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -76,7 +76,7 @@ def _lines(parts: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
 
 
 def _object(text: bytes) -> dict[str, Any]:
-    value = json.loads(text)
+    value = read_json(text)
     if not isinstance(value, dict):
         raise ValueError(text)
     return value

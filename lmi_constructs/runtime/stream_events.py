@@ -113,7 +113,7 @@ def read_events(chunk: Mapping[str, Any]) -> list[StreamEvent]:
             return [*choices, *_usage_events(chunk.get("usage"))]
         if "token" in chunk or "generated_text" in chunk:
             return list(_generation_events(chunk))
-    except (AttributeError, KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
         pass  # a value of another type than the schema's
     return [UnknownChunk(chunk)]
 

@@ -92,6 +92,34 @@ group.lmi = lmi
     assert (done.returncode, done.stderr) == (status, "")
 
 
+@pytest.mark.parametrize(
+    ("printing", "encoding", "shown"),
+    [
+        ("click.echo", "utf-8", "안녕 \\ud83d".encode()),
+        ("console().print", "utf-8", "안녕 \\ud83d".encode()),
+        ("console().print", "ascii", rb"\uc548\ub155 \ud83d"),
+        ("click.echo", "latin-1", rb"\uc548\ub155 \ud83d"),
+    ],
+)
+def test_what_the_terminal_cannot_show_is_printed_as_its_escape(
+    printing: str, encoding: str, shown: bytes
+) -> None:
+    code = f"""
+import click
+import lmi_constructs.cli._group as group
+from lmi_constructs.cli._console import console
+group.lmi = lambda: {printing}("안녕 \\ud83d")
+{MAIN}
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, shown, b"")
+
+
 def test_ctrl_c_after_the_last_word_lets_the_status_stand() -> None:
     code = f"""
 import atexit, os, signal, time

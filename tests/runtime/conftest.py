@@ -74,6 +74,10 @@ class Runtime:
     def will_answer(self, body: Any, **headers: str) -> None:
         self.answers.append(Scripted(body=json.dumps(body).encode(), headers=headers))
 
+    def will_say(self, body: bytes) -> None:
+        """Answer what is no JSON."""
+        self.answers.append(Scripted(body=body))
+
     def will_fail(self, code: str, status: int, **members: Any) -> None:
         headers = {"x-amzn-ErrorType": code, "Content-Type": "application/json"}
         self.answers.append(

@@ -84,6 +84,19 @@ def test_what_a_custom_formatter_writes_is_the_text(runtime: Any, client: LmiCli
     assert client.send(Request({"inputs": "x"})).text == "plain words"
 
 
+def test_what_is_nested_too_deeply_for_json_is_a_text(runtime: Any, client: LmiClient) -> None:
+    runtime.will_say(b"[" * 100_000)
+    answer = client.send(Request({"inputs": "x"}))
+    assert answer.text == "[" * 100_000
+    with pytest.raises(AnswerError, match="nested too deeply"):
+        answer.json()
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(RequestError, match="cannot be written as JSON"):
+        Request({"inputs": deep})
+
+
 def test_routing_is_sent_in_headers_and_the_adapter_as_one_name(
     runtime: Any, client: LmiClient
 ) -> None:

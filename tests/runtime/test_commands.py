@@ -103,6 +103,26 @@ def test_a_stream_that_breaks_keeps_its_text_and_fails(runtime: Any) -> None:
     assert "what to do: the answer is incomplete" in result.stderr
 
 
+def test_what_a_formatter_of_the_model_writes_is_printed_as_it_is(runtime: Any) -> None:
+    runtime.will_answer({"label": "안녕"})
+    assert json.loads(run(invoke, runtime, "chat", "Hi").stdout) == {"label": "안녕"}
+    runtime.will_stream(b'{"label": 1}\n{"label"', b": 2}\n")
+    assert run(stream, runtime, "chat", "Hi").stdout.split("\n") == [
+        '{"label": 1}',
+        '{"label": 2}',
+        "",
+        "",
+    ]
+
+
+@pytest.mark.parametrize("body", [b"", b'""', b'{"choices": [{"message": {"content": ""}}]}'])
+def test_an_empty_answer_is_said_to_be_empty(runtime: Any, body: bytes) -> None:
+    runtime.will_say(body)
+    result = run(invoke, runtime, "chat", "Hi")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "the answer is empty" in result.stderr
+
+
 def test_a_whole_body_comes_from_a_file(runtime: Any, tmp_path: Any) -> None:
     runtime.will_answer(ANSWER)
     file = tmp_path / "body.json"
@@ -118,6 +138,9 @@ def test_a_whole_body_comes_from_a_file(runtime: Any, tmp_path: Any) -> None:
         (["chat", "--body", "/nowhere.json"], None, "cannot be read"),
         (["chat", "--body", "-"], "{", "no JSON"),
         (["chat", "--body", "-"], "[]", "no JSON object"),
+        (["chat", "--body", "-"], "[" * 100_000, "nested too deeply"),
+        (["chat", "\udcff"], None, "texts in UTF-8"),
+        (["chat", "Hi", "--temperature", "nan"], None, "finite numbers"),
         (["chat", "Hi", "--body", "-"], "{}", "either"),
         (["chat", ""], None, "empty"),
         (["chat", "-"], " \n", "empty"),

@@ -89,9 +89,19 @@ def test_nothing_after_done_is_read() -> None:
     assert list(decode_stream([b'data: {"n": 1}\n\ndata: [DONE]\n\nnonsense\n'])) == [{"n": 1}]
 
 
+DEEP = b'{"a":' * 100_000 + b"1" + b"}" * 100_000
+
+
 @pytest.mark.parametrize(
     "data",
-    [b"Internal error\n", b"<html>\n", b"[1, 2]\n", b"data: {broken\n\ndata: {}\n\n", b'"x"\n'],
+    [
+        b"Internal error\n",
+        b"<html>\n",
+        b"[1, 2]\n",
+        b"data: {broken\n\ndata: {}\n\n",
+        b'"x"\n',
+        DEEP + b"\n",
+    ],
 )
 def test_refuses_what_is_no_stream_of_objects(data: bytes) -> None:
     with pytest.raises(MalformedStreamError, match="neither a JSON line nor a server-sent event"):

@@ -34,7 +34,15 @@ def test_any_object_becomes_events_or_an_error(chunk: dict[str, Any]) -> None:
     assert isinstance(collect_answer(read_events(chunk)).text, str)
 
 
-@pytest.mark.parametrize("chunk", [{"answer": 1}, {"choices": [1]}, {"token": "x"}])
+@pytest.mark.parametrize(
+    "chunk",
+    [
+        {"answer": 1},
+        {"choices": [1]},
+        {"token": "x"},
+        {"choices": [{"index": float("inf"), "text": "a"}]},
+    ],
+)
 def test_what_is_of_no_known_schema_is_passed_on(chunk: dict[str, Any]) -> None:
     assert read_events(chunk) == [UnknownChunk(chunk)]
 
