@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from moto.core.responses import ActionResult, EmptyResult
 from moto.sagemaker.exceptions import AWSValidationException
-from moto.sagemaker.models import sagemaker_backends
 from moto.sagemaker.responses import SageMakerResponse
 
+from lmi_constructs.local.hosting_state import hosting
 from lmi_constructs.local.records import COMPONENT, ENDPOINT, ENDPOINT_CONFIG, MODEL, Kind, Record
 from lmi_constructs.local.shapes import input_shape, validation_message
 
@@ -22,7 +22,7 @@ class LocalSageMakerResponse(SageMakerResponse):
     @property
     def backend(self) -> LocalSageMakerBackend:
         """State of the caller's account and region."""
-        return cast("LocalSageMakerBackend", sagemaker_backends[self.current_account][self.region])
+        return hosting(self.current_account, self.region)
 
     def create_model(self) -> ActionResult:
         """Answer CreateModel."""

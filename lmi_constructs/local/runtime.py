@@ -11,12 +11,12 @@ from moto.cloudwatch.models import cloudwatch_backends
 from moto.core.eventstream import EventStreamEncoder
 from moto.core.responses import BaseResponse
 from moto.s3.models import s3_backends
-from moto.sagemaker.models import sagemaker_backends
 from moto.sagemakerruntime import urls as moto_urls
 from moto.sagemakerruntime.models import SageMakerRuntimeBackend
 
 from lmi_constructs.local.alarms import LocalCloudWatchBackend
 from lmi_constructs.local.engines import Invocation, Reply
+from lmi_constructs.local.hosting_state import hosting
 from lmi_constructs.local.records import COMPONENT, ENDPOINT, ENDPOINT_CONFIG, MODEL, Record
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class RuntimeResponse(BaseResponse):
 
     @property
     def _sagemaker(self) -> LocalSageMakerBackend:
-        return cast("LocalSageMakerBackend", sagemaker_backends[self.current_account][self.region])
+        return hosting(self.current_account, self.region)
 
     @property
     def _s3(self) -> Any:

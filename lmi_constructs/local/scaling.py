@@ -17,8 +17,8 @@ from moto.applicationautoscaling.models import (
 )
 from moto.applicationautoscaling.responses import ApplicationAutoScalingResponse
 from moto.core.exceptions import JsonRESTError
-from moto.sagemaker.models import sagemaker_backends
 
+from lmi_constructs.local.hosting_state import hosting
 from lmi_constructs.local.records import COMPONENT, ENDPOINT
 from lmi_constructs.local.shapes import input_shape, validation_message
 
@@ -172,7 +172,7 @@ class LocalScalingBackend(ApplicationAutoscalingBackend):
 
     @property
     def _sagemaker(self) -> LocalSageMakerBackend:
-        return cast("LocalSageMakerBackend", sagemaker_backends[self.account_id][self.region_name])
+        return hosting(self.account_id, self.region_name)
 
     def _require_target(self, resource_id: str, dimension: str) -> None:
         sagemaker = self._sagemaker

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from moto.sagemaker.models import sagemaker_backends
-
+from lmi_constructs.local.hosting_state import hosting
 from lmi_constructs.local.network_types import NETWORK_TYPES
 from lmi_constructs.local.records import ENDPOINT
 from lmi_constructs.local.resources import ApiResource, Properties, ResourceFailure, text_of
@@ -106,7 +105,7 @@ class Endpoint(HostingResource):
         updated = super().update_from_cloudformation_json(
             original_resource, new_resource_name, cloudformation_json, account_id, region_name
         )
-        backend: Any = sagemaker_backends[account_id][region_name]
+        backend = hosting(account_id, region_name)
         endpoint = backend.get(ENDPOINT, original_resource.request["EndpointName"])
         reason = endpoint.state.get("LastRollback")
         if reason:

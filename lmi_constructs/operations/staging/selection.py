@@ -81,7 +81,7 @@ def _other_weights(names: list[str]) -> Mapping[str, str]:
     chosen: str | None = None
     for label, suffixes in _FORMATS:
         weights = [name for name in names if name.endswith(suffixes)]
-        merged = [name for name in weights if _base(name).startswith(_CONSOLIDATED)]
+        merged = [name for name in weights if PurePosixPath(name).name.startswith(_CONSOLIDATED)]
         if len(merged) < len(weights):
             left_out.update(dict.fromkeys(merged, "the same weights once more, consolidated"))
             weights = [name for name in weights if name not in merged]
@@ -97,7 +97,3 @@ def _other_weights(names: list[str]) -> Mapping[str, str]:
         ):
             left_out[name] = "index of weights that are left out"
     return left_out
-
-
-def _base(name: str) -> str:
-    return PurePosixPath(name).name
