@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -111,8 +112,12 @@ class Answer:
         return _parsed(self.text, f"the answer (finish reason {self.finish_reason})")
 
 
-def read_answer(body: Mapping[str, Any], variant: str | None = None) -> Answer:
-    """Return a whole answer of any schema."""
+def read_answer(body: Any, variant: str | None = None) -> Answer:
+    """Return a whole answer of any schema; what is no object is its text."""
+    if isinstance(body, list) and len(body) == 1:  # tgi_compat
+        body = body[0]
+    if not isinstance(body, dict):
+        body = {"generated_text": body if isinstance(body, str) else json.dumps(body)}
     return collect_answer(read_events(body), variant, body)
 
 

@@ -16,7 +16,13 @@ from lmi_constructs.runtime.error_translation import (
     service_error,
     translated,
 )
-from lmi_constructs.runtime.errors import CallerError, NotReadyError, RequestError
+from lmi_constructs.runtime.errors import (
+    CallerError,
+    ConnectionFailedError,
+    NotReadyError,
+    RequestError,
+    ThrottledError,
+)
 from lmi_constructs.runtime.json_text import read_json
 
 if TYPE_CHECKING:
@@ -36,11 +42,14 @@ class AsyncInvocation:
         output_location: S3 address that the answer will have.
         failure_location: S3 address that an error would have, where the service tells it.
         inference_id: Id of the request.
+        region: Region of the bucket; the default of the environment if left out.
+        s3_client: A boto3 client of `s3`, to bring your own.
     """
 
     output_location: str
     failure_location: str | None = None
     inference_id: str | None = None
+    region: str | None = field(default=None, repr=False, compare=False)
     s3_client: Any = field(default=None, repr=False, compare=False)
 
     def result(self, *, timeout_seconds: float = 900, poll_seconds: float = 2) -> Answer:
@@ -57,12 +66,16 @@ class AsyncInvocation:
             CallerError: If the answer may not be read.
         """
         deadline = time.monotonic() + timeout_seconds
+        s3 = self.s3_client if self.s3_client is not None else service_client("s3", self.region)
+        answered = False
         while True:
-            if (output := self._read(self.output_location)) is not None:
-                return self._answer(output)
-            failure = self._read(self.failure_location) if self.failure_location else None
-            if failure is not None:
-                raise container_error(self._what, None, failure.decode(errors="replace"))
+            try:
+                if (answer := self._look(s3)) is not None:
+                    return answer
+                answered = True
+            except (ThrottledError, ConnectionFailedError):
+                if not answered:
+                    raise  # else S3 is asked again after the pause
             if time.monotonic() + poll_seconds > deadline:
                 raise NotReadyError(
                     f"{self._what}: there is no answer after {timeout_seconds:g} seconds",
@@ -75,24 +88,30 @@ class AsyncInvocation:
     def _what(self) -> str:
         return f"asynchronous request {self.inference_id or self.output_location}"
 
+    def _look(self, s3: Any) -> Answer | None:
+        """Return the answer, or nothing if there is none yet."""
+        if (output := self._read(s3, self.output_location)) is not None:
+            return self._answer(output)
+        failure = self._read(s3, self.failure_location) if self.failure_location else None
+        if failure is not None:
+            raise container_error(self._what, None, failure.decode(errors="replace"))
+        return None
+
     def _answer(self, output: bytes) -> Answer:
         text = output.decode(errors="replace")
         try:
             body = read_json(text)
         except ValueError:
             body = text
-        if isinstance(body, dict):
-            if error := error_in_answer(self._what, body):
-                raise error
-            return read_answer(body)
-        return read_answer({"generated_text": text})
+        if isinstance(body, dict) and (error := error_in_answer(self._what, body)):
+            raise error
+        return read_answer(body)
 
-    def _read(self, location: str) -> bytes | None:
+    def _read(self, s3: Any, location: str) -> bytes | None:
         bucket, _, key = location.removeprefix("s3://").partition("/")
         with translated(self._what):
-            client = self.s3_client or service_client("s3")
             try:
-                content: bytes = client.get_object(Bucket=bucket, Key=key)["Body"].read()
+                content: bytes = s3.get_object(Bucket=bucket, Key=key)["Body"].read()
             except ClientError as error:
                 self._check_missing(error, location)
                 return None

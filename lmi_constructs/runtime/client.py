@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import contextmanager, suppress
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -202,12 +201,7 @@ class LmiClient:
             EndpointError: If the endpoint cannot be called.
             ContainerError: If the container answers with an error.
         """
-        body, variant = self._invoke(request)
-        if isinstance(body, list) and len(body) == 1:  # tgi_compat
-            body = body[0]
-        if not isinstance(body, dict):
-            body = {"generated_text": body if isinstance(body, str) else json.dumps(body)}
-        return read_answer(body, variant)
+        return read_answer(*self._invoke(request))
 
     def stream(self, request: Request) -> AnswerStream:
         """Send a request and return the answer as it is generated.
@@ -262,6 +256,7 @@ class LmiClient:
             output_location=response["OutputLocation"],
             failure_location=response.get("FailureLocation"),
             inference_id=response.get("InferenceId"),
+            region=self._region,
             s3_client=self._s3,
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import boto3
@@ -19,6 +20,7 @@ from lmi_constructs.runtime import (
     LmiClient,
     NotReadyError,
     RefusedError,
+    ThrottledError,
 )
 
 OUTPUT, FAILURE = "s3://out/results/1.out", "s3://out/failures/1-error.out"
@@ -89,6 +91,48 @@ def test_an_error_in_the_output_is_raised(s3: Any) -> None:
     will_hold(s3, "results/1.out", b'{"error": "worn out", "code": 500}')
     with pytest.raises(ContainerError, match="worn out"):
         queued(s3).result()
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (b'[{"generated_text": "Hi."}]', "Hi."),
+        (b'"Hi."', "Hi."),
+        (b"Hi.", "Hi."),
+        (b"[1, 2]", "[1, 2]"),
+        (b"", ""),
+    ],
+)
+def test_any_form_of_answer_is_read_as_by_a_plain_call(s3: Any, body: bytes, text: str) -> None:
+    will_hold(s3, "results/1.out", body)
+    assert queued(s3).result().text == text
+
+
+def test_a_question_without_an_answer_does_not_end_the_wait(s3: Any) -> None:
+    will_lack(s3, "results/1.out")
+    will_lack(s3, "failures/1-error.out")
+    will_lack(s3, "results/1.out", "SlowDown")
+    will_hold(s3, "results/1.out", json.dumps(ANSWER).encode())
+    assert queued(s3).result(poll_seconds=0.01).text == "Hi."
+    will_lack(s3, "results/1.out", "SlowDown")
+    with pytest.raises(ThrottledError):  # at once: nothing was ever answered
+        queued(s3).result()
+
+
+def test_the_answer_is_read_in_the_region_of_the_endpoint(
+    runtime: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime.will_answer({}, **{"X-Amzn-SageMaker-OutputLocation": OUTPUT})
+    client = LmiClient("chat", region="eu-west-1", client=runtime.client())
+    asked: list[tuple[str, str | None]] = []
+
+    def service(name: str, region: str | None = None) -> Any:
+        asked.append((name, region))
+        return SimpleNamespace(get_object=lambda **_: {"Body": io.BytesIO(b"Hi.")})
+
+    monkeypatch.setattr("lmi_constructs.runtime.async_invocation.service_client", service)
+    assert client.submit(ChatRequest("Hi")).result().text == "Hi."
+    assert asked == [("s3", "eu-west-1")]
 
 
 def test_says_when_no_answer_comes_in_time(s3: Any) -> None:
