@@ -42,9 +42,16 @@ def _text(error: Any) -> str:
 
 def region_option(command: _Command) -> _Command:
     """Add `--region`."""
-    return click.option("--region", help="Region; by default that of your AWS configuration.")(
-        command
-    )
+    return click.option(
+        "--region", callback=_named, help="Region; by default that of your AWS configuration."
+    )(command)
+
+
+def _named(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Refuse an empty text, as a variable without a value gives."""
+    if value is not None and not value.strip():
+        raise click.BadParameter("it is empty; leave it out for that of your AWS configuration")
+    return value
 
 
 def request_options(command: _Command) -> _Command:

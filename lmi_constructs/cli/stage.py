@@ -105,9 +105,11 @@ def _progress(
 
 
 def _print(report: StagingReport) -> None:
+    from rich.filesize import decimal
+
     uploaded = "would be uploaded" if report.dry_run else "uploaded"
     click.echo(report.destination + (f"  (revision {report.revision})" if report.revision else ""))
-    click.echo(f"  {_files(report.uploaded)} {uploaded} ({report.bytes_uploaded / 1e9:.2f} GB)")
+    click.echo(f"  {_files(report.uploaded)} {uploaded} ({decimal(report.bytes_uploaded)})")
     click.echo(f"  {_files(report.kept)} there already")
     if report.dry_run:
         for name in report.uploaded:

@@ -56,6 +56,10 @@ _LOCAL: Final = (
     ),
     ((botocore_errors.NoRegionError,), "give --region, or set AWS_REGION"),
     ((botocore_errors.ProfileNotFound,), "correct AWS_PROFILE, or unset it"),
+    (
+        (botocore_errors.ConfigParseError, botocore_errors.ConfigNotFound),
+        "correct the AWS configuration file that it names, or AWS_CONFIG_FILE",
+    ),
     ((botocore_errors.InvalidRegionError,), "write the region as eu-west-1"),
 )
 _NETWORK_ADVICE: Final = "check the region, the network, proxies and AWS_ENDPOINT_URL"

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from lmi_constructs.runtime.error_translation import printed_error
-from lmi_constructs.runtime.errors import LmiRuntimeError
+from lmi_constructs.runtime.errors import LmiRuntimeError, RequestError
+from lmi_constructs.runtime.routing import check_endpoint_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -145,8 +146,16 @@ def benchmark(
         seed: Seed of the prompts.
 
     Raises:
+        RequestError: If a number is below 1, or no endpoint can have this name.
         BenchmarkError: If sm-bench is not installed, or cannot be run.
     """
+    check_endpoint_name(endpoint_name)
+    _check_counts(
+        *concurrencies,
+        input_tokens,
+        output_tokens,
+        1 if requests_per_level is None else requests_per_level,
+    )
     require_tool()
     for concurrency in concurrencies:
         requests = requests_per_level or max(_FEWEST_REQUESTS, _REQUESTS_A_SLOT * concurrency)
@@ -167,6 +176,14 @@ def benchmark(
         yield level
         if not level.completed:
             return
+
+
+def _check_counts(*counts: int) -> None:
+    wrong = [count for count in counts if count < 1]
+    if wrong:
+        raise RequestError(
+            f"{wrong[0]} is no number of requests or tokens to measure with", "give 1 or more"
+        )
 
 
 def require_tool() -> None:
@@ -207,7 +224,9 @@ def capacity(
             level.concurrency for level in sound if level.output_tokens_per_second >= _KNEE * best
         )
         reason = f"{_KNEE:.0%} of the best throughput ({best:.0f} tokens a second) is reached"
-        if knee == max(level.concurrency for level in levels) and len(levels) > 1:
+        if len(levels) == 1:
+            reason = f"no other level was measured ({best:.0f} tokens a second): measure several"
+        elif knee == max(level.concurrency for level in levels):
             reason = (
                 f"throughput still rises there ({best:.0f} tokens a second): measure higher levels"
             )

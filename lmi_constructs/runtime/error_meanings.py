@@ -218,10 +218,15 @@ LOCAL: Final[tuple[tuple[tuple[type[Exception], ...], type[LmiRuntimeError], str
             botocore_errors.CredentialRetrievalError,
             botocore_errors.TokenRetrievalError,
             botocore_errors.SSOError,
-            botocore_errors.ProfileNotFound,
         ),
         CallerError,
         "sign in to AWS, or set AWS_PROFILE",
+    ),
+    ((botocore_errors.ProfileNotFound,), CallerError, "correct AWS_PROFILE, or unset it"),
+    (
+        (botocore_errors.ConfigParseError, botocore_errors.ConfigNotFound),
+        CallerError,
+        "correct the AWS configuration file that it names, or AWS_CONFIG_FILE",
     ),
     (
         (botocore_errors.ParamValidationError, botocore_errors.ValidationError),
@@ -247,7 +252,7 @@ LOCAL: Final[tuple[tuple[tuple[type[Exception], ...], type[LmiRuntimeError], str
     (
         (botocore_errors.HTTPClientError, botocore_errors.ConnectionError),
         ConnectionFailedError,
-        "check the network, and VPC endpoints where there is no internet; AWS_ENDPOINT_URL is used "
+        "check the region, the network, and VPC endpoints where there is no internet; AWS_ENDPOINT_URL is used "
         "if it is set",
     ),
 )

@@ -53,6 +53,8 @@ FAULTS = {
     "html": (refused("502", 502), "again"),
     "no-credentials": (botocore_errors.NoCredentialsError(), "sign in"),
     "sso": (botocore_errors.TokenRetrievalError(provider="sso", error_msg="expired"), "sign in"),
+    "profile": (botocore_errors.ProfileNotFound(profile="x"), "correct aws_profile"),
+    "config": (botocore_errors.ConfigParseError(path="/x"), "correct the aws configuration file"),
     "unreachable": (botocore_errors.EndpointConnectionError(endpoint_url="https://x"), "network"),
     "slow": (botocore_errors.ReadTimeoutError(endpoint_url="https://x"), "time"),
     "cut": (botocore_errors.ConnectionClosedError(endpoint_url="https://x"), "network"),

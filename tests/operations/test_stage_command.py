@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -30,7 +31,7 @@ def run(aws: LocalAws, *arguments: str) -> Any:
 def test_the_command_says_what_it_did(s3: Any, aws: LocalAws, folder: Path) -> None:
     result = run(aws, str(folder), TARGET)
     assert result.exit_code == 0, result.output
-    assert "6 files uploaded" in result.stdout
+    assert re.search(r"6 files uploaded \([\d.]+ (bytes|kB)\)", result.stdout)
     again = run(aws, str(folder), TARGET, "--format", "json")
     report = json.loads(again.stdout)
     assert (report["uploaded"], len(report["kept"])) == ([], 6)

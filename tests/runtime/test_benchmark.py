@@ -12,7 +12,13 @@ from click.testing import CliRunner
 from lmi_constructs.cli import bench as command
 from lmi_constructs.cli._group import lmi
 from lmi_constructs.hosting.scaling import _checks as scaling_checks
-from lmi_constructs.runtime import CallerError, NotAllowedError, NotReadyError, readiness
+from lmi_constructs.runtime import (
+    CallerError,
+    NotAllowedError,
+    NotReadyError,
+    RequestError,
+    readiness,
+)
 from lmi_constructs.runtime import benchmark as benchmarks
 from lmi_constructs.runtime.benchmark import BenchmarkError, BenchmarkLevel, Percentiles, capacity
 
@@ -50,6 +56,25 @@ def test_without_limits_the_knee_of_the_throughput_counts() -> None:
     found = capacity(SWEEP)
     assert found.concurrency == 8
     assert found.target == 4
+
+
+def test_one_level_proves_nothing_about_others() -> None:
+    assert "no other level was measured" in capacity(SWEEP[:1]).reason
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"concurrencies": [1, 0]},
+        {"input_tokens": -1},
+        {"output_tokens": 0},
+        {"requests_per_level": 0},
+        {"endpoint_name": "a b"},
+    ],
+)
+def test_refuses_what_nothing_can_be_measured_with(options: Any) -> None:
+    with pytest.raises(RequestError):
+        next(benchmarks.benchmark(**{"endpoint_name": "chat", **options}))
 
 
 def test_with_limits_the_highest_level_that_keeps_them_counts() -> None:

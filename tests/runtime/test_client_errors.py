@@ -222,7 +222,7 @@ def test_a_service_that_cannot_be_reached_is_named() -> None:
         aws_secret_access_key="testing",
         config=Config(retries={"total_max_attempts": 1}),
     )
-    with pytest.raises(ConnectionFailedError, match="check the network"):
+    with pytest.raises(ConnectionFailedError, match="check the region, the network"):
         LmiClient("chat", client=client).chat("Hi")
 
 

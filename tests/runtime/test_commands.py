@@ -149,6 +149,7 @@ def test_a_whole_body_comes_from_a_file(runtime: Any, tmp_path: Any) -> None:
         (["chat", "Hi", "--extra", 'adapters=["a"]'], None, "one name"),
         (["chat", "Hi", "--schema", "inputs", "--system", "x"], None, "--schema chat"),
         (["", "Hi"], None, "what to do"),
+        (["chat", "Hi", "--region", ""], None, "it is empty"),
         ([], None, "Missing argument"),
     ],
 )
@@ -194,7 +195,10 @@ def test_what_the_endpoint_refuses_is_a_message_and_status_1(
         ({"AWS_ACCESS_KEY_ID": None}, "sign in to AWS"),
         ({"AWS_DEFAULT_REGION": None}, "--region"),
         ({"AWS_PROFILE": "no-such-profile"}, "AWS_PROFILE"),
-        ({"AWS_ENDPOINT_URL": "http://127.0.0.1:9", "AWS_MAX_ATTEMPTS": "1"}, "check the network"),
+        (
+            {"AWS_ENDPOINT_URL": "http://127.0.0.1:9", "AWS_MAX_ATTEMPTS": "1"},
+            "check the region, the network",
+        ),
     ],
 )
 def test_a_machine_that_is_not_set_up_is_a_message(
