@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lmi_constructs.cli._endpoint_call import readable_errors, region_option
+from lmi_constructs.cli._number import Number
 
 if TYPE_CHECKING:
     from lmi_constructs.runtime.benchmark import BenchmarkLevel, Capacity, Schema
@@ -100,12 +101,10 @@ def _picture(ctx: click.Context, param: click.Parameter, value: Path | None) -> 
     show_default=True,
     help="Form of the requests.",
 )
-@click.option(
-    "--first-token-ms", type=click.FloatRange(min=0, min_open=True), help="Longest p99 you accept."
-)
+@click.option("--first-token-ms", type=Number(min=0, min_open=True), help="Longest p99 you accept.")
 @click.option(
     "--between-tokens-ms",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     help="Longest p99 you accept.",
 )
 @click.option(

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lmi_constructs.cli._number import Number
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -33,17 +35,6 @@ def _tokens(text: str) -> int:
     return tokens
 
 
-class _Amount(click.FloatRange):
-    """A number from above 0 to a limit; NaN, which no bound keeps out, is none."""
-
-    def __init__(self, limit: float) -> None:
-        super().__init__(0, limit, min_open=True)
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> float:
-        amount = float(super().convert(value, param, ctx))
-        return self.fail(f"{value!r} is no number", param, ctx) if amount != amount else amount
-
-
 @click.command()
 @click.option("--model", help="Hub id of a model that the planner knows, such as Qwen/Qwen3-32B.")
 @click.option(
@@ -65,12 +56,12 @@ class _Amount(click.FloatRange):
 @click.option("--quantization", help="Format of the weights, such as awq or fp8.")
 @click.option(
     "--gpu-memory-utilization",
-    type=_Amount(1),
+    type=Number(0, 1, min_open=True),
     help="Share of each GPU's memory that the engine may use.",
 )
 @click.option(
     "--measured-cache",
-    type=_Amount(10**6),
+    type=Number(0, 10**6, min_open=True),
     metavar="GIB",
     help="GiB for the KV cache on each GPU, as the log of this engine says; judged instead of an"
     " estimate.",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lmi_constructs.cli._endpoint_call import readable_errors, region_option
+from lmi_constructs.cli._number import Number
 
 if TYPE_CHECKING:
     from lmi_constructs.runtime import EndpointState
@@ -18,14 +19,14 @@ if TYPE_CHECKING:
 @click.option("--config", "expected", help="Endpoint configuration that must serve in the end.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     default=3600,
     show_default=True,
     help="Seconds to wait.",
 )
 @click.option(
     "--poll",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     default=15,
     show_default=True,
     help="Seconds between two looks.",

@@ -145,6 +145,13 @@ CONTAINER: Final = (
         "an invocation that is not streamed must be answered within 60 seconds: stream the answer, "
         "ask for fewer tokens (max_tokens), or invoke asynchronously",
     ),
+    ContainerMeaning(  # https://github.com/vllm-project/vllm/issues/42362
+        _ANY,
+        r"EngineDeadError|EngineCore encountered an issue",
+        ContainerError,
+        "the engine has stopped, and this request need not be the cause: find it in the endpoint's log "
+        "(lmi diagnose NAME)",
+    ),
     ContainerMeaning(
         (507,),
         r"out of memory|OutOfMemory",

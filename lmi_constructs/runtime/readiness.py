@@ -117,9 +117,10 @@ def wait_until_in_service(
     wanted = expected_config or wait.wanted_config
     if wanted and state.config != wanted:
         reason = f" ({state.reason})" if state.reason else ""
+        seen = "" if wait.wanted_config else ", or has not begun"
         raise NotReadyError(
             f"endpoint {name} serves {state.config}, not {wanted}: the update was rolled back"
-            f"{reason}",
+            f"{seen}{reason}",
             f"find the cause: lmi diagnose {name}",
         )
     if component:

@@ -142,6 +142,12 @@ TIMED_OUT = (
         (404, '{"message": "The model `gpt-4` does not exist."}', RefusedError, "'lmi'"),
         (413, "Request entity is too large", RefusedError, "6291456"),
         (422, "unknown", RefusedError, "does not accept"),
+        (
+            424,
+            "EngineCore encountered an issue. See stack trace (above) for the root cause.",
+            ContainerError,
+            "the engine has stopped",
+        ),
         (503, "No worker is available to serve request", OverloadedError, "add instances"),
         (507, "", OutOfMemoryError, "max_rolling_batch_size"),
         (500, "Traceback", ContainerError, "lmi diagnose"),

@@ -95,7 +95,9 @@ def test_a_question_without_an_answer_does_not_end_the_wait() -> None:
 
 
 def test_a_rollback_before_the_wait_is_seen_by_the_expected_configuration() -> None:
-    with pytest.raises(NotReadyError, match="serves old, not new"):
+    with pytest.raises(
+        NotReadyError, match="serves old, not new: the update was rolled back, or has not begun"
+    ):
         waited(endpoint("InService", "old"), expected_config="new")
 
 
@@ -127,6 +129,12 @@ def test_the_command_succeeds_when_it_serves(runtime: Any) -> None:
     runtime.will_answer(endpoint("InService", "new"))
     result = CliRunner().invoke(wait, ["chat", "--config", "new"], env=runtime.environment)
     assert (result.exit_code, result.output) == (0, "endpoint chat: InService on new\n")
+
+
+@pytest.mark.parametrize("option", ["--timeout", "--poll"])
+def test_a_time_that_is_no_number_is_refused(option: str) -> None:
+    result = CliRunner().invoke(wait, ["chat", option, "nan"])
+    assert (result.exit_code, "nan is no number" in result.output) == (2, True)
 
 
 def test_an_endpoint_that_does_not_exist_is_named(runtime: Any) -> None:
