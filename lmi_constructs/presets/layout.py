@@ -65,7 +65,7 @@ def _model(names: list[str]) -> Iterator[Finding]:
     if CONFIG not in names:
         where = f"it lies in {nested[0]}" if nested else "there is none"
         fix = (
-            f"use the prefix with {PurePosixPath(nested[0]).parent}/ at its end"
+            f"give {PurePosixPath(nested[0]).parent}/ below it instead"
             if nested
             else "copy the whole repository of the model, not only its weights"
         )

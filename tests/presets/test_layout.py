@@ -19,7 +19,7 @@ def test_lets_the_layout_of_the_guide_pass() -> None:
     ("files", "words"),
     [
         (["model.safetensors"], "config.json is not in the root"),
-        (["m/config.json", "m/model.safetensors"], "use the prefix with m/ at its end"),
+        (["m/config.json", "m/model.safetensors"], "give m/ below it instead"),
         (["config.json"], "no weights"),
         (["config.json", "m.safetensors", "conf/serving.properties"], "nothing reads it"),
         ([*GOOD, "model.tar.gz"], "mounted without unpacking"),
