@@ -4,7 +4,7 @@ The measuring itself is `sm-bench` of sm-endpoint-bmt (extra `bench`), which has
 formulas of `vllm bench serve` and reads this container's JSON lines. Here are the sweep and what
 follows from it for autoscaling.
 
-Source: https://pypi.org/project/sm-endpoint-bmt/ 1.0.0 (as of 2026-12-01)
+Source: sm-endpoint-bmt 1.0.0 on the Python package index (as of 2026-12-01)
 """
 
 from __future__ import annotations
