@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import io
+import sys
 from typing import NamedTuple
 
 import click
@@ -70,6 +72,9 @@ class _LazyGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; what the library refuses is printed, never a traceback."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):  # files may hold what no terminal can show
+                stream.reconfigure(errors="backslashreplace")
         try:
             return super().invoke(ctx)
         except (KeyboardInterrupt, click.Abort):
