@@ -2,17 +2,61 @@
 
 from __future__ import annotations
 
+import atexit
+import errno
+import io
+import os
+import signal
 import sys
+
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells count: 128 and the number of SIGINT."""
+
+NOT_READ_ON = 141
+"""Exit status when nobody reads what is printed, as after `| head -1`: 128 and SIGPIPE."""
 
 
 def main() -> None:
     """Run the command line; without the `cli` extra, say how to get it."""
+    atexit.register(_end)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # files may hold what no terminal can show
+            stream.reconfigure(errors="backslashreplace")
     try:
         from lmi_constructs.cli._group import lmi
+
+        lmi()
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        sys.exit(_incomplete(error))
     except ModuleNotFoundError as missing:
         if missing.name is None or missing.name.startswith("lmi_constructs"):
             raise
         sys.exit(f"lmi: the command line needs {missing.name!r}: pip install 'lmi-constructs[cli]'")
-    lmi()
+    finally:
+        _say_no_more()
+
+
+def _say_no_more() -> None:
+    """Keep Python from printing a traceback or ending by a signal once a command has ended."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # What is left would be flushed once more when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            sys.exit(_incomplete(error))
+
+
+def _incomplete(error: OSError) -> str:
+    return f"lmi: not everything is written: {error.strerror}"
+
+
+def _end() -> None:
+    """Let the status stand that the command ended with: runs after everything else."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -20,4 +20,11 @@ def console(*, soft_wrap: bool = False, stderr: bool = False) -> Console:
     """
     from rich.console import Console
 
-    return Console(highlight=False, markup=False, emoji=False, soft_wrap=soft_wrap, stderr=stderr)
+    class Printing(Console):
+        """Ends the command like `click.echo` where nobody reads on, instead of with status 1."""
+
+        def on_broken_pipe(self) -> None:
+            """Say so."""
+            raise BrokenPipeError
+
+    return Printing(highlight=False, markup=False, emoji=False, soft_wrap=soft_wrap, stderr=stderr)

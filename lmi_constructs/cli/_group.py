@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import importlib
-import io
-import sys
-from typing import NamedTuple
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from lmi_constructs._version import __version__
+from lmi_constructs.cli import INTERRUPTED, NOT_READ_ON
 from lmi_constructs.findings import LmiError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class _Command(NamedTuple):
@@ -45,11 +48,20 @@ _COMMANDS: dict[str, _Command] = {
 }
 
 
-INTERRUPTED = 130
-"""Exit status after Ctrl-C, as shells count: 128 and the number of SIGINT."""
-
 _EXTRAS = {"matplotlib": "bench"}
 """Extra that brings a missing module, where it is not one of the usual ones."""
+
+
+@contextmanager
+def _ended_from_outside() -> Iterator[None]:
+    """End a command with the status that shells give, instead of click's 1."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise click.exceptions.Exit(NOT_READ_ON) from None
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("interrupted", err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
 
 
 class _LazyGroup(click.Group):
@@ -70,16 +82,16 @@ class _LazyGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, command.summary) for name, command in _COMMANDS.items()])
 
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Read the command line; this prints help."""
+        with _ended_from_outside():
+            return super().make_context(*args, **kwargs)
+
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; what the library refuses is printed, never a traceback."""
-        for stream in (sys.stdout, sys.stderr):
-            if isinstance(stream, io.TextIOWrapper):  # files may hold what no terminal can show
-                stream.reconfigure(errors="backslashreplace")
         try:
-            return super().invoke(ctx)
-        except (KeyboardInterrupt, click.Abort):
-            click.echo("interrupted", err=True)
-            raise click.exceptions.Exit(INTERRUPTED) from None
+            with _ended_from_outside():
+                return super().invoke(ctx)
         except LmiError as error:
             raise click.ClickException(str(error)) from error
         except ModuleNotFoundError as missing:

@@ -170,7 +170,7 @@ def _degree(tp: str, instance: str) -> int:
         )
     if tp == "max":
         return known.accelerator_count
-    if not tp.isdecimal() or len(tp) > 12 or not int(tp):
+    if not (tp.isascii() and tp.isdecimal()) or len(tp) > 12 or not int(tp):
         raise click.BadParameter(f"{tp!r} is neither a number nor max", param_hint="--tp")
     return int(tp)
 

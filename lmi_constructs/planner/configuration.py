@@ -142,6 +142,29 @@ class EngineConfiguration:
         given["engine_version"] = engine_version
         return cls(**given)
 
+    def beyond_engines(self) -> tuple[str, ...]:
+        """Return the names of numbers that no engine takes, such as a negative count or NaN."""
+        odd = [name for name in _COUNTS if not _is_count(getattr(self, name), least=1)]
+        if not _is_count(self.max_model_len, least=-_MOST):
+            odd.append("max_model_len")
+        share = self.gpu_memory_utilization
+        if share is not None and not (isinstance(share, int | float) and 0 < share <= 1):
+            odd.append("gpu_memory_utilization")
+        return tuple(odd)
+
+
+_COUNTS: Final = (
+    *("tensor_parallel_degree", "pipeline_parallel_degree", "data_parallel_size"),
+    *("max_num_seqs", "max_num_batched_tokens", "max_loras", "max_lora_rank"),
+)
+_MOST: Final = 10**24
+"""More than any count of tokens, sequences or accelerators."""
+
+
+def _is_count(value: object, *, least: int) -> bool:
+    """Whether a number is left out, or whole and within what can be counted."""
+    return value is None or (type(value) is int and least <= value <= _MOST)
+
 
 def _can_be_planned(value: object) -> bool:
     """Whether a value is known, rather than left to the engine or to the deployment."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from packaging.specifiers import SpecifierSet
 
 if TYPE_CHECKING:
     from email.message import Message
@@ -84,3 +85,11 @@ def test_the_sdist_can_be_tested(built: Path) -> None:
         assert name in names
     assert "mkdocs.yml" in names
     assert not [name for name in names if ".venv" in name or "cdk.out" in name]
+
+
+def test_the_pinned_versions_leave_room_for_every_extra() -> None:
+    """What extras need that `make` does not install, by sagemaker-core 2.27.0 and graphene 3.4.3."""
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pinned = dict(line.split("==") for line in lines if "==" in line)
+    for name, needed in (("rich", ">=13,<15"), ("graphql-core", ">=3.1,<3.3")):
+        assert SpecifierSet(needed).contains(pinned[name])
