@@ -146,10 +146,8 @@ def plan(
     odd: dict[str, Any] = dict.fromkeys(configuration.beyond_engines())
     setup = fill_in(replace(configuration, **odd), architecture, accelerator)
     size = repository_bytes(architecture) if architecture.understood else None
-    found = (
-        *broken_rules(architecture, accelerator, count, configuration, setup),
-        *too_little_storage(name, size),
-    )
+    broken = broken_rules(architecture, accelerator, count, configuration, setup)
+    found = (*(() if configuration.unknown else broken), *too_little_storage(name, size))
     doubt = doubt_about(
         architecture,
         accelerator,
