@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import count
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
@@ -47,8 +48,13 @@ def main() -> None:
         architecture = Architecture.known("Qwen/Qwen3-8B")
         assert architecture is not None
         effective = verdict(_ENVIRONMENT, LmiContainer.V27, gpus=4).effective
+        runs = count()
         parts = {
-            "verdict of a release": lambda: verdict(_ENVIRONMENT, LmiContainer.V27, gpus=4),
+            "verdict of a release": lambda: verdict(
+                {**_ENVIRONMENT, "RUN": str(next(runs))},  # one that was given before is kept
+                LmiContainer.V27,
+                gpus=4,
+            ),
             "memory plan": lambda: plan(
                 architecture,
                 "ml.g6.12xlarge",

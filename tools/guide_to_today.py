@@ -17,6 +17,34 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "guide-to-today.md"
 RECORDED = ROOT / "tests" / "conformance" / "data" / "container_verdicts.json"
 SHOWN = ("v15", "v17", "v27", "v29")
+PLACES = {
+    "sdk_env": "2.2: environment of the first deployment",
+    "serving_properties": "2.1: `serving.properties`, as environment variables",
+    "vllm_only": "3.1: options of vLLM",
+    "trtllm_only(on vLLM image)": "3.1: options of TensorRT-LLM, on the vLLM image",
+    "lmidist_only": "3.1: options of lmi-dist",
+    "deepspeed_only": "3.1: options of DeepSpeed",
+    "rolling_batch=scheduler": "3.2: the rolling batch `scheduler`",
+    "baseline1_async": "Baseline 1: asynchronous mode",
+    "baseline2_gptoss120b(bf16)": "Baseline 2: GPT-OSS-120B in bf16",
+    "baseline2_gptoss120b(fp8)": "Baseline 2: GPT-OSS-120B in fp8",
+    "baseline3_qwen3_235b": "Baseline 3: Qwen3-235B-A22B",
+    "baseline4_awq": "Baseline 4: AWQ",
+    "baseline5_lora": "Baseline 5: LoRA adapters",
+    "kv_cache": "3.4: KV cache",
+    "awq_recommended": "3.5: AWQ",
+    "gptq": "3.5: GPTQ",
+    "bnb_lmidist": "3.5: bitsandbytes with lmi-dist",
+    "lora_single": "3.6: one adapter",
+    "lora_multi": "3.6: many adapters",
+    "ts_oom": "4: out of memory",
+    "ts_loading_timeout": "4: loading takes too long",
+    "ts_slow": "4: slow answers",
+    "ts_nccl": "4: NCCL",
+    "ts_tokenizer": "4: tokenizer",
+    "output_and_misc": "3.7: output and others",
+}
+"""Where the guide has each recorded configuration."""
 
 
 def main() -> None:
@@ -88,7 +116,7 @@ def _snippets() -> Iterator[str]:
         if not name.startswith("guide."):
             continue
         yield ""
-        yield f"### {name.removeprefix('guide.')}"
+        yield f"### {PLACES[name.removeprefix('guide.')]}"
         yield ""
         yield "```"
         yield from (f"{variable}={value}" for variable, value in case["env"].items())

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import atexit
+import errno
+import io
 import os
 import signal
 import sys
-from io import TextIOWrapper
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells count: 128 and the number of SIGINT."""
@@ -25,6 +26,10 @@ def main() -> None:
         lmi()
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        sys.exit(_incomplete(error))
     except ModuleNotFoundError as missing:
         if missing.name is None or missing.name.startswith("lmi_constructs"):
             raise
@@ -34,9 +39,10 @@ def main() -> None:
 
 
 def _print_anything() -> None:
-    """Let a character that standard output cannot show be printed as its escape."""
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
+    """Let a character that the terminal cannot show be printed as its escape."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _say_no_more() -> None:
@@ -45,8 +51,15 @@ def _say_no_more() -> None:
         signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
     try:
         sys.stdout.flush()
-    except BrokenPipeError:  # what is left would be flushed once more when Python ends
+    except OSError as error:
+        # What is left would be flushed once more when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            sys.exit(_incomplete(error))
+
+
+def _incomplete(error: OSError) -> str:
+    return f"lmi: not everything is written: {error.strerror}"
 
 
 def _end() -> None:

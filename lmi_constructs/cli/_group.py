@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -94,7 +95,9 @@ class _LazyGroup(click.Group):
                 return super().invoke(ctx)
         except LmiError as error:
             raise click.ClickException(str(error)) from error
-        except OSError as error:  # a full disk, a path that is too long
+        except OSError as error:  # such as a path that is too long
+            if error.errno == errno.ENOSPC:
+                raise  # what is printed is incomplete: `main` says so
             raise click.ClickException(str(error)) from error
         except ModuleNotFoundError as missing:
             if missing.name is None or missing.name.startswith("lmi_constructs"):

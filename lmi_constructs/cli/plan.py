@@ -94,11 +94,15 @@ def plan(
     The exit status is 0 if it fits, surely or perhaps; 1 if it cannot start; 2 for wrong usage.
     """
     from lmi_constructs.container import LmiContainer
+    from lmi_constructs.findings import LmiError
     from lmi_constructs.planner import EngineConfiguration, suggest
     from lmi_constructs.planner import plan as compute
 
-    architecture = _architecture(model, config)
-    release = LmiContainer.of(container) if container else LmiContainer.default()
+    try:
+        architecture = _architecture(model, config)
+        release = LmiContainer.default() if container is None else LmiContainer.of(container)
+    except LmiError as error:
+        raise click.UsageError(str(error)) from error
     _known_cache_dtype(kv_cache_dtype, release)
     _known_region(region)
     sequences, note = (max_num_seqs, None) if max_num_seqs else _sequences(release)
@@ -157,7 +161,7 @@ def _degree(tp: str, instance: str) -> int:
         )
     if tp == "max":
         return known.accelerator_count
-    if not tp.isdecimal() or len(tp) > 12 or not int(tp):
+    if not (tp.isascii() and tp.isdecimal()) or len(tp) > 12 or not int(tp):
         raise click.BadParameter(f"{tp!r} is neither a number nor max", param_hint="--tp")
     return int(tp)
 

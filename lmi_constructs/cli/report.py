@@ -29,7 +29,8 @@ def report(path: Path, output: Path | None, region: str | None) -> None:
         raise click.UsageError(str(error)) from error
     place = output or (path / PAGE if path.is_dir() else path.with_name(PAGE))
     try:
-        place.write_text(render(endpoints, title=f"LLM endpoints in {path.name}"), "utf-8")
+        page = render(endpoints, title=f"LLM endpoints in {path.name}")
+        place.write_text(page, "utf-8", errors="backslashreplace")  # names may be no text
     except OSError as error:
         raise click.UsageError(f"{place} cannot be written: {error.strerror}") from error
     click.echo(f"{place}: {len(endpoints)} endpoint{'' if len(endpoints) == 1 else 's'}")

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from lmi_constructs.container.arguments import Arguments, Stage, read_arguments
-from lmi_constructs.container.front_end import Properties, merge, shown
+from lmi_constructs.container.front_end import Properties, Unknown, merge, shown
 from lmi_constructs.container.modes import mode_findings
 from lmi_constructs.container.recommender import ASYNC_HANDLER, TRANSFORMERS_HANDLER, recommend
 from lmi_constructs.container.release import LmiContainer
@@ -48,6 +48,7 @@ class Verdict:
         findings: Errors and warnings, each with the variable it is about and a fix.
         effective: The engine's resulting settings by engine name, and `tensor_parallel_degree`
             (`max` or a number). What is absent has the engine's own default.
+        unknown: Settings, by the same names, whose value is known only at deployment.
     """
 
     arguments: ArgumentsVerdict
@@ -56,6 +57,7 @@ class Verdict:
     backend: str | None = None
     findings: tuple[Finding, ...] = ()
     effective: Mapping[str, Any] = field(default_factory=dict)
+    unknown: frozenset[str] = frozenset()
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -178,7 +180,21 @@ def _combined(
         backend=_backend(stage),
         findings=(*arguments.errors, *starts, *notes, *warnings),
         effective=arguments.effective,
+        unknown=_unknown(stage),
     )
+
+
+def _unknown(stage: Stage) -> frozenset[str]:
+    """Return the engine's names of the settings whose value is not known yet."""
+    names = {row.name: row.engine or row.name for row in stage.declared.values()}
+    names["max_rolling_batch_size"] = "max_num_seqs"
+    options = stage.properties.options.values()
+    found = {names.get(option.name, option.name) for option in options if option.text is None}
+    if isinstance(stage.recommended.tensor_parallel_degree, Unknown):
+        found.add("tensor_parallel_degree")
+    if isinstance(stage.recommended.max_rolling_batch_size, Unknown):
+        found.add("max_num_seqs")
+    return frozenset(found)
 
 
 def _backend(stage: Stage) -> str | None:
@@ -303,8 +319,14 @@ def _without_table(
         source=release.source,
     )
     starts = False if found or any(note.severity == "error" for note in notes) else None
-    effective = _read_plainly(properties)
-    return Verdict("accepted", frozenset(), starts, chosen, (*found, *notes, note), effective)
+    return Verdict(
+        "accepted",
+        starts=starts,
+        backend=chosen,
+        findings=(*found, *notes, note),
+        effective=_read_plainly(properties),
+        unknown=_plainly_unknown(properties),
+    )
 
 
 _PLAIN: Final[dict[str, tuple[str, Callable[[str], object]]]] = {
@@ -335,3 +357,15 @@ def _read_plainly(properties: Properties) -> dict[str, Any]:
         except ValueError:
             continue  # what this release makes of it is not known
     return found
+
+
+def _plainly_unknown(properties: Properties) -> frozenset[str]:
+    """Return the engine's names of such settings whose value is not known yet."""
+    found = {
+        _PLAIN[option.name][0]
+        for option in properties.options.values()
+        if option.name in _PLAIN and option.text is None
+    }
+    if isinstance(properties.environment.get("TENSOR_PARALLEL_DEGREE"), Unknown):
+        found.add("tensor_parallel_degree")
+    return frozenset(found)

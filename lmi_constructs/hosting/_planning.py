@@ -72,6 +72,7 @@ def plan_memory(
         judged.effective,
         accelerator_count=accelerator_count or instance.accelerator_count,
         engine_version=container.engine_version,
+        unknown=judged.unknown,
     )
     return plan(known, instance.name, configuration)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lmi_constructs.planner.quantization import quantization_named
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from lmi_constructs.facts import Accelerator
     from lmi_constructs.planner.architecture import Architecture
@@ -88,6 +88,7 @@ class EngineConfiguration:
         cpu_offload_gb: Weights kept in host memory in GiB; the planner abstains.
         engine_version: Version of vLLM; default: that of the default container.
         legacy_engine: Whether the old engine (V0) runs; default: by version.
+        unknown: Names of settings that are known only at deployment; the planner abstains.
     """
 
     tensor_parallel_degree: int | None = None
@@ -114,6 +115,7 @@ class EngineConfiguration:
     cpu_offload_gb: float | None = None
     engine_version: tuple[int, ...] | None = None
     legacy_engine: bool | None = None
+    unknown: frozenset[str] = frozenset()
 
     @classmethod
     def from_effective(
@@ -122,14 +124,16 @@ class EngineConfiguration:
         *,
         accelerator_count: int,
         engine_version: tuple[int, ...] | None,
+        unknown: Collection[str] = (),
     ) -> EngineConfiguration:
         """Return the configuration that a container hands to its engine.
 
         Args:
             effective: The engine's settings by their names, as a verdict gives them. What is absent
-                or not known yet has the engine's own default.
+                has the engine's own default.
             accelerator_count: Accelerators of the instance, for a degree of `max`.
             engine_version: Version of the engine, if known.
+            unknown: Engine's names of settings whose value is known only at deployment.
         """
         named = {field.name for field in fields(cls)}
         given = {
@@ -140,14 +144,36 @@ class EngineConfiguration:
         given.setdefault("tensor_parallel_degree", accelerator_count)
         given["expert_parallel"] = effective.get("enable_expert_parallel") is True
         given["engine_version"] = engine_version
+        given["unknown"] = frozenset(unknown) & {*named, "enable_expert_parallel"}
         return cls(**given)
+
+    def beyond_engines(self) -> tuple[str, ...]:
+        """Return the names of numbers that no engine takes, such as a negative count or NaN."""
+        odd = [name for name in _COUNTS if not _is_count(getattr(self, name), least=1)]
+        if not _is_count(self.max_model_len, least=-_MOST):
+            odd.append("max_model_len")
+        share = self.gpu_memory_utilization
+        if share is not None and not (isinstance(share, int | float) and 0 < share <= 1):
+            odd.append("gpu_memory_utilization")
+        return tuple(odd)
+
+
+_COUNTS: Final = (
+    *("tensor_parallel_degree", "pipeline_parallel_degree", "data_parallel_size"),
+    *("max_num_seqs", "max_num_batched_tokens", "max_loras", "max_lora_rank"),
+)
+_MOST: Final = 10**24
+"""More than any count of tokens, sequences or accelerators."""
+
+
+def _is_count(value: object, *, least: int) -> bool:
+    """Whether a number is left out, or whole and within what can be counted."""
+    return value is None or (type(value) is int and least <= value <= _MOST)
 
 
 def _can_be_planned(value: object) -> bool:
-    """Whether a value is known, rather than left to the engine or to the deployment."""
-    if isinstance(value, str):
-        return value not in ("", "auto", "max") and "${" not in value
-    return value is not None
+    """Whether a value is given, rather than left to the engine."""
+    return value not in (None, "", "auto", "max")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -166,6 +166,10 @@ def doubt_about(
     """Return why memory cannot be planned, `None` if it can."""
     if not architecture.understood:
         return architecture.doubt
+    if configuration.unknown:
+        return f"{', '.join(sorted(configuration.unknown))}: known only at deployment"
+    if odd := configuration.beyond_engines():
+        return f"{odd[0]} is no number that an engine takes"
     if configuration.speculative_config:
         return "speculative decoding loads a second model or further layers"
     if cache_measured:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lmi_constructs.facts import Accelerator, accelerators, instance_types
 from lmi_constructs.findings import Finding, LmiError
@@ -143,12 +143,11 @@ def plan(
     configuration = configuration or EngineConfiguration()
     name = where if isinstance(where, str) else None
     accelerator, count = _instance(where) if isinstance(where, str) else (where, count)
-    setup = fill_in(configuration, architecture, accelerator)
+    odd: dict[str, Any] = dict.fromkeys(configuration.beyond_engines())
+    setup = fill_in(replace(configuration, **odd), architecture, accelerator)
     size = repository_bytes(architecture) if architecture.understood else None
-    found = (
-        *broken_rules(architecture, accelerator, count, configuration, setup),
-        *too_little_storage(name, size),
-    )
+    broken = broken_rules(architecture, accelerator, count, configuration, setup)
+    found = (*(() if configuration.unknown else broken), *too_little_storage(name, size))
     doubt = doubt_about(
         architecture,
         accelerator,

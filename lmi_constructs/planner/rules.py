@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -94,7 +95,8 @@ def _accelerator_count(
 
 def _degrees(a: Architecture, below: int) -> list[int]:
     """Return the degrees below one that the attention heads allow."""
-    return [degree for degree in range(1, min(below, a.heads + 1)) if a.heads % degree == 0]
+    small = [one for one in range(1, math.isqrt(a.heads) + 1) if a.heads % one == 0]
+    return sorted(one for one in {*small, *(a.heads // one for one in small)} if one < below)
 
 
 def _divisible(a: Architecture, setup: Setup) -> Iterator[Finding]:

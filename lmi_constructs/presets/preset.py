@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         DataCapture,
         EndpointMetrics,
         InstancePool,
+        Rollout,
         Routing,
     )
     from lmi_constructs.presets.table import Departure, PresetTable
@@ -61,7 +62,7 @@ class EndpointOverrides(TypedDict, total=False):
     async_inference: AsyncInference | None
     metrics: EndpointMetrics | None
     endpoint_name: str | None
-    deployment: sagemaker.CfnEndpoint.DeploymentConfigProperty | None
+    deployment: Rollout | sagemaker.CfnEndpoint.DeploymentConfigProperty | None
     retain_deployment: bool | None
 
 

@@ -4,25 +4,24 @@ import pytest
 
 from lmi_constructs.checks.examples import REMOVED, Example
 from lmi_constructs.checks.rules.network import S3OutOfReach
-from tests.checks.support import findings
+from tests.checks.support import (
+    CONTAINER,
+    ENVIRONMENT,
+    HOST_IMAGE,
+    IMAGE,
+    REGISTRY,
+    SOURCE,
+    V27,
+    VARIANT,
+    WITHOUT_DATA,
+    rules,
+)
 
-CONTAINER = "Model/Properties/PrimaryContainer"
-IMAGE = f"{CONTAINER}/Image"
-ENVIRONMENT = f"{CONTAINER}/Environment"
-SOURCE = f"{CONTAINER}/ModelDataSource/S3DataSource"
-VARIANT = "Config/Properties/ProductionVariants/0"
-HOST_IMAGE = f"{VARIANT}/InferenceAmiVersion"
 STATEMENT = "Role/Properties/Policies/0/PolicyDocument/Statement"
-REGISTRY = "763104351884.dkr.ecr.us-east-1.amazonaws.com"
-V27 = f"{REGISTRY}/djl-inference:0.36.0-lmi27.0.0-cu130"
 V12 = f"{REGISTRY}/djl-inference:0.30.0-lmi12.0.0-cu124"
 TGI = f"{REGISTRY}/huggingface-pytorch-tgi-inference:2.7.0-tgi3.3.4-gpu-py311-cu124-ubuntu22.04"
 WHISPERX = f"{REGISTRY}/whisperx:3.7-gpu-py312-cu128-ubuntu22.04-sagemaker"
 TRITON = f"{REGISTRY}/sagemaker-tritonserver:25.08-py3-cu130"
-WITHOUT_DATA = {
-    f"{CONTAINER}/ModelDataSource": REMOVED,
-    "Model/Properties/EnableNetworkIsolation": REMOVED,
-}
 TRACKING = "Policy/Properties/TargetTrackingScalingPolicyConfiguration"
 PREDEFINED = f"{TRACKING}/PredefinedMetricSpecification/PredefinedMetricType"
 NEEDS = "Component/Properties/Specification/ComputeResourceRequirements"
@@ -38,11 +37,6 @@ ROLE_POLICY = {
     },
 }
 
-
-"""Shape of a model of experts; the reports name the width and the quantisation."""
-
-
-"""Failures that can be told only with the model's own figures, by hub id or config.json."""
 
 REPORTS = {
     "NVIDIA/nim-deploy/pull/104": ("LMI032", Example({HOST_IMAGE: REMOVED, IMAGE: V27})),
@@ -341,10 +335,6 @@ DEFECTS = {
         ),
     ),
 }
-
-
-def rules(example):
-    return {finding.rule for finding in findings(example)}
 
 
 @pytest.mark.parametrize("report", REPORTS)

@@ -3,36 +3,7 @@
 import pytest
 
 from lmi_constructs.checks.examples import REMOVED, Example
-from tests.checks.support import findings
-
-CONTAINER = "Model/Properties/PrimaryContainer"
-
-
-IMAGE = f"{CONTAINER}/Image"
-
-
-ENVIRONMENT = f"{CONTAINER}/Environment"
-
-
-SOURCE = f"{CONTAINER}/ModelDataSource/S3DataSource"
-
-
-VARIANT = "Config/Properties/ProductionVariants/0"
-
-
-HOST_IMAGE = f"{VARIANT}/InferenceAmiVersion"
-
-
-REGISTRY = "763104351884.dkr.ecr.us-east-1.amazonaws.com"
-
-
-V27 = f"{REGISTRY}/djl-inference:0.36.0-lmi27.0.0-cu130"
-
-
-WITHOUT_DATA = {
-    f"{CONTAINER}/ModelDataSource": REMOVED,
-    "Model/Properties/EnableNetworkIsolation": REMOVED,
-}
+from tests.checks.support import ENVIRONMENT, HOST_IMAGE, IMAGE, V27, VARIANT, WITHOUT_DATA, rules
 
 
 def hub(model, instance, **options):
@@ -151,10 +122,6 @@ MODELS = {
         hub("meta-llama/Llama-3.1-8B-Instruct", "ml.g6.12xlarge", TENSOR_PARALLEL_DEGREE="4"),
     ),
 }
-
-
-def rules(example):
-    return {finding.rule for finding in findings(example)}
 
 
 @pytest.mark.parametrize("report", MODELS)

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -64,6 +66,40 @@ def test_where_nobody_reads_on_the_command_ends_silently_as_shells_count(
             check=False,
         )
     assert (done.returncode, done.stderr) == (141, "")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["presets"],
+        ["plan", "--model", "Qwen/Qwen3-8B", "--instance", "ml.g6.12xlarge"],
+    ],
+)
+def test_a_full_disk_is_said_without_a_traceback(arguments: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", MAIN, *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == "lmi: not everything is written: No space left on device\n"
+
+
+def test_half_a_character_of_a_file_is_printed_as_it_is_written(tmp_path: Path) -> None:
+    config = {"model_type": "llama", "_name_or_path": "me/\ud800", "hidden_size": 2048}
+    config |= {"intermediate_size": 8192, "num_attention_heads": 32, "num_hidden_layers": 16}
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps({**config, "vocab_size": 128256}))
+    arguments = ["plan", "--config", str(file), "--instance", "ml.g6.2xlarge"]
+    done = subprocess.run(
+        [sys.executable, "-c", MAIN, *arguments], capture_output=True, check=False
+    )
+    assert done.returncode == 0
+    assert b"me/\\ud800 on ml.g6.2xlarge" in done.stdout
 
 
 @pytest.mark.parametrize(

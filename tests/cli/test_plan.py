@@ -66,6 +66,9 @@ def test_a_model_out_of_its_depth_is_not_refused():
         (("--instance", "ml.g6.12xlarge"), "either --model or --config"),
         ((*MODEL, "--instance", "ml.g6.12xlarge", "--tp", "two"), "neither a number nor max"),
         ((*MODEL, "--instance", "ml.g6.12xlarge", "--tp", "9" * 30), "neither a number nor max"),
+        ((*MODEL, "--instance", "ml.g6.12xlarge", "--tp", "\u0664"), "neither a number nor max"),
+        ((*MODEL, "--instance", "ml.g6.12xlarge", "--container", "v99"), "v99"),
+        ((*MODEL, "--instance", "ml.g6.12xlarge", "--container", ""), "release '' is not known"),
         (
             (*MODEL, "--instance", "ml.g6.12xlarge", "--gpu-memory-utilization", "nan"),
             "is no number",
@@ -166,3 +169,15 @@ def test_refuses_what_is_no_amount(option: str, value: str):
     result = run(*MODEL, "--instance", "ml.g6.12xlarge", option, value)
     assert result.exit_code == 2
     assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [("[1, 2]", "config.json"), ("{", "config.json"), ("\udcff", "config.json")],
+)
+def test_a_config_that_cannot_be_read_is_wrong_usage(tmp_path, content, said):
+    file = tmp_path / "config.json"
+    file.write_bytes(content.encode("utf-8", "surrogateescape"))
+    result = run("--config", str(file), "--instance", "ml.g6.12xlarge", columns=300)
+    assert result.exit_code == 2
+    assert said in result.output

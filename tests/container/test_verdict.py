@@ -118,6 +118,23 @@ def test_unknown_values_are_skipped():
     assert found.errors == ()
 
 
+@pytest.mark.parametrize(
+    ("variable", "setting"),
+    [
+        ("TENSOR_PARALLEL_DEGREE", "tensor_parallel_degree"),
+        ("OPTION_MAX_ROLLING_BATCH_SIZE", "max_num_seqs"),
+        ("OPTION_QUANTIZE", "quantization"),
+        ("OPTION_MAX_MODEL_LEN", "max_model_len"),
+    ],
+)
+@pytest.mark.parametrize("release", ["v12", "v16", "v27"])
+def test_says_which_settings_are_not_known_yet(variable: str, setting: str, release: str):
+    found = verdict({**BASE, variable: "${Token[TOKEN.12]}"}, LmiContainer.of(release), 8)
+    assert found.unknown == {setting}
+    assert setting not in found.effective or setting == "max_num_seqs"
+    assert verdict(BASE, LmiContainer.of(release), 8).unknown == frozenset()
+
+
 def test_a_dropped_false_is_told_where_the_default_is_not_false():
     found = verdict({**BASE, "OPTION_ENABLE_PREFIX_CACHING": "false"}, V25, 8)
     assert rules(found) == {"LMI002": ["OPTION_ENABLE_PREFIX_CACHING"]}

@@ -144,3 +144,23 @@ def test_renders_number_tokens_in_settings(stack: cdk.Stack, resources: Any) -> 
 class _Number:
     def produce(self) -> int:
         return 64
+
+
+@pytest.mark.parametrize(
+    "setting",
+    ["max_model_len", "tensor_parallel_degree", "quantize", "kv_cache_dtype", "dtype"],
+)
+def test_plans_nothing_where_a_setting_is_known_only_at_deployment(
+    stack: cdk.Stack, reported: Any, setting: str
+) -> None:
+    given: Any = {setting: cdk.CfnParameter(stack, "Given").value_as_string}
+    endpoint = LmiEndpoint(
+        stack,
+        "Chat",
+        model_data=ModelData.hub("Qwen/Qwen3-14B"),  # which does not fit as it is
+        instance_type="ml.g6.2xlarge",
+        settings=LmiSettings(**given),
+    )
+    assert endpoint.plan is not None
+    assert endpoint.plan.grade == "unknown"
+    assert "LMI050" not in {rule for rule, _ in reported(stack)}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -180,3 +182,28 @@ def test_a_role_of_the_user_is_theirs_to_acknowledge(app: cdk.App) -> None:
     endpoint_of(stack, role=theirs)
     left = findings(app)
     assert ("AwsSolutions-IAM5[Resource::*]", "Llm/Theirs/DefaultPolicy/Resource") in left
+
+
+def test_acknowledges_at_synth_for_a_pack_that_is_loaded_after_the_endpoint(tmp_path: Path) -> None:
+    program = """
+import sys
+import aws_cdk as cdk
+from lmi_constructs import LmiEndpoint, ModelData
+app = cdk.App(outdir=sys.argv[1])
+stack = cdk.Stack(app, "Llm", env=cdk.Environment(account="111122223333", region="us-west-2"))
+data = ModelData.s3_prefix("my-models", "m/")
+LmiEndpoint(stack, "Chat", model_data=data, instance_type="ml.g6.12xlarge")
+assert "cdk_nag" not in sys.modules
+import cdk_nag
+cdk.Validations.of(app).add_plugins(cdk_nag.AwsSolutionsChecks(), cdk_nag.HIPAASecurityChecks())
+try:
+    app.synth()
+except RuntimeError:
+    pass
+"""
+    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True, capture_output=True)
+    report = json.loads((tmp_path / "validation-report.json").read_text())
+    assert {pack["pluginName"] for pack in report["pluginReports"]} >= {"AwsSolutions"}
+    rules = {one["ruleName"] for pack in report["pluginReports"] for one in pack["violations"]}
+    assert rules
+    assert not [rule for rule in rules if "IAM5" in rule or "IAMNoInlinePolicy" in rule]

@@ -9,6 +9,7 @@ import pytest
 from lmi_constructs.facts import find_accelerator, instance_types
 from lmi_constructs.findings import LmiError
 from lmi_constructs.planner import Architecture, EngineConfiguration, Plan, plan, suggest
+from tests.planner.test_architecture import LLAMA
 
 
 def planned(hub_id: str, where: str, **settings) -> Plan:
@@ -272,3 +273,46 @@ def test_a_degree_beyond_all_reason_is_refused_at_once():
     p = planned("Qwen/Qwen3-8B", "ml.g6.12xlarge", tensor_parallel_degree=10**18)
     assert p.grade == "cannot"
     assert rules(p)["LMI052"] == "error"
+
+
+NO_NUMBERS = (-1, 0.5, float("nan"), float("inf"), -float("inf"), 10**400, True)
+
+
+@pytest.mark.parametrize(
+    "value", NO_NUMBERS, ids=["negative", "half", "nan", "inf", "-inf", "huge", "truth"]
+)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "tensor_parallel_degree",
+        "pipeline_parallel_degree",
+        "data_parallel_size",
+        "max_num_seqs",
+        "max_num_batched_tokens",
+        "max_lora_rank",
+    ],
+)
+def test_abstains_from_a_count_that_no_engine_takes(name, value):
+    p = planned("Qwen/Qwen3-8B", "ml.g6.12xlarge", **{name: value})
+    assert (p.grade, p.doubt) == ("unknown", f"{name} is no number that an engine takes")
+    assert suggest(p.architecture, "ml.g6.12xlarge", p.configuration) == ()
+
+
+@pytest.mark.parametrize(
+    "share", [-0.5, 0, 1.01, float("nan"), float("inf"), 10**400], ids=range(6)
+)
+def test_abstains_from_a_share_of_the_memory_that_no_engine_takes(share):
+    p = planned("Qwen/Qwen3-8B", "ml.g6.12xlarge", gpu_memory_utilization=share)
+    assert (p.grade, p.weights_gib) == ("unknown", None)
+
+
+def test_trying_degrees_of_a_huge_model_takes_no_time():
+    config = {**LLAMA, "num_attention_heads": 2**30, "head_dim": 128, "num_key_value_heads": 8}
+    architecture = Architecture.from_config_json(config)
+    configuration = EngineConfiguration(tensor_parallel_degree=999_999_999_999)
+    (finding,) = [
+        finding
+        for finding in plan(architecture, "ml.g6.12xlarge", configuration).findings
+        if finding.where == "tensor_parallel_degree"
+    ][:1]
+    assert finding.rule == "LMI055"

@@ -278,15 +278,20 @@ def test_warns_of_the_older_mode_once(stack: cdk.Stack) -> None:
     assert endpoint.endpoint_config.variants[0].findings == ()
 
 
-def test_takes_every_keyword_of_an_endpoint() -> None:
+def test_takes_every_keyword_of_an_endpoint_with_its_type() -> None:
     import inspect
 
     from lmi_constructs.presets.preset import EndpointOverrides, LmiPreset
 
-    of_endpoint = set(inspect.signature(LmiEndpoint.__init__).parameters)
-    of_preset = set(inspect.signature(LmiPreset.__init__).parameters) - {"overrides"}
-    of_preset |= set(EndpointOverrides.__annotations__)
-    assert of_endpoint - of_preset == {"endpoint_config"}
+    def types(of: type) -> dict[str, str]:
+        parameters = inspect.signature(of.__init__).parameters.values()  # type: ignore[misc]
+        return {parameter.name: parameter.annotation for parameter in parameters}
+
+    of_endpoint, of_preset = types(LmiEndpoint), types(LmiPreset)
+    del of_preset["overrides"], of_endpoint["endpoint_config"]
+    overrides = EndpointOverrides.__annotations__
+    of_preset |= {name: type.__forward_arg__ for name, type in overrides.items()}
+    assert of_preset == of_endpoint
 
 
 def test_keeps_what_is_reviewed_as_it_is() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from click.testing import CliRunner
 
 from lmi_constructs.checks import TemplateSource
-from lmi_constructs.checks.examples import Example
+from lmi_constructs.checks.examples import REMOVED, Example
 from lmi_constructs.checks.rules.components import ImpossibleAdapter
 from lmi_constructs.checks.template import read_deployment
 from lmi_constructs.cli._group import lmi
@@ -115,6 +115,27 @@ def test_the_command_says_where_it_cannot_write(tmp_path: Path) -> None:
     result = CliRunner().invoke(lmi, ["report", str(template), "--output", str(place)])
     assert result.exit_code == 2
     assert "cannot be written" in result.output
+
+
+def test_shows_what_is_no_text_in_names_and_templates(tmp_path: Path) -> None:
+    template = tmp_path / "stack-\udcff.json"
+    odd = Example({f"{ENVIRONMENT}/OPTION_DTYPE": "\ud800<b>"}).template()
+    template.write_text(json.dumps(odd))
+    assert CliRunner().invoke(lmi, ["report", str(template)]).exit_code == 0
+    page = (tmp_path / "lmi-report.html").read_text("utf-8")
+    assert "stack-\\udcff.json" in page
+    assert "<td>?&lt;b&gt;</td>" in page
+
+
+def test_shows_a_model_whose_settings_no_engine_takes() -> None:
+    settings = {"HF_MODEL_ID": "Qwen/Qwen3-8B", "OPTION_GPU_MEMORY_UTILIZATION": "1e400"}
+    changes = {f"{ENVIRONMENT}/{name}": value for name, value in settings.items()}
+    without_data = {
+        "Model/Properties/PrimaryContainer/ModelDataSource": REMOVED,
+        "Model/Properties/EnableNetworkIsolation": REMOVED,
+    }
+    page = page_of(Example({**without_data, **changes}).template())
+    assert "gpu_memory_utilization is no number that an engine takes" in page
 
 
 def test_says_what_scales_and_watches_which_component() -> None:

@@ -217,6 +217,7 @@ def plans(deployment: Deployment) -> Iterator[PlannedRun]:
                 judged.effective,
                 accelerator_count=one.accelerator_count or kind.accelerator_count,
                 engine_version=container.engine_version if container else None,
+                unknown=judged.unknown,
             )
             planned = plan(architecture, kind.name, configuration)
             yield PlannedRun(one, judged, path, planned)
