@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
-from lmi_constructs.facts import model_families
+from lmi_constructs.facts import ModelFamily, model_families
 from lmi_constructs.findings import Finding, LmiError
 from lmi_constructs.planner._config_doubts import LARGEST, beyond
 from lmi_constructs.planner.architecture import (
@@ -94,25 +94,19 @@ def parse(
     if missing and complete:
         raise LmiError(_lacks(name, missing))
     facts = model_families().get(family)
-    quantization, doubt = _quantization(config, text, layers)
-    if missing:
-        doubt = "its shape is known only in part"
-    elif facts is None:
-        known = family != _NO_FAMILY
-        doubt = (
-            f"the model family {family!r} is not known"
-            if known
-            else "its config names no model_type"
-        )
-    elif facts.planned != "yes":
-        doubt = f"{family}: {facts.note}"
+    quantization, quantization_doubt = _quantization(config, text, layers)
     window, window_layers, state_layers = _kinds(text, family, layers)
-    if state_layers and doubt is None:
-        doubt = "layers with a state per sequence are not planned"
     vision = _vision(config)
-    doubt = doubt or beyond(config, text, _SIZES) or _oddly_layered(text, layers)
-    if vision is not None and not vision.parameters:
-        doubt = doubt or "the size of its vision tower is not stated"
+    doubts = (
+        "its shape is known only in part" if missing else None,
+        _family_doubt(family, facts),
+        quantization_doubt,
+        "layers with a state per sequence are not planned" if state_layers else None,
+        beyond(config, text, _SIZES),
+        _oddly_layered(text, layers),
+        "the size of its vision tower is not stated" if vision and not vision.parameters else None,
+    )
+    doubt = next((reason for reason in doubts if reason), None)
     experts, intermediate = _experts(text, family, layers)
     return Architecture(
         name=name or str(config.get("_name_or_path") or family),
@@ -141,6 +135,14 @@ def parse(
         least_engine=_version(facts.least_engine) if facts and facts.least_engine else None,
         source=source,
     )
+
+
+def _family_doubt(family: str, facts: ModelFamily | None) -> str | None:
+    if family == _NO_FAMILY:
+        return "its config names no model_type"
+    if facts is None:
+        return f"the model family {family!r} is not known"
+    return None if facts.planned == "yes" else f"{family}: {facts.note}"
 
 
 def unreadable(path: str, reason: str) -> LmiError:

@@ -140,7 +140,27 @@ def plan(
     Raises:
         LmiError: If the instance type is not known (LMI040).
     """
-    configuration = configuration or EngineConfiguration()
+    measured = measured_cache_gib is not None
+    outline = _outline(architecture, where, configuration or EngineConfiguration(), count, measured)
+    if outline.doubt == SHOWN_NOT_KNOWN.format(outline.accelerator.name):
+        return _between(outline)
+    if outline.doubt is not None:
+        return outline
+    return (
+        _estimated(outline)
+        if measured_cache_gib is None
+        else _measured(outline, measured_cache_gib)
+    )
+
+
+def _outline(
+    architecture: Architecture,
+    where: str | Accelerator,
+    configuration: EngineConfiguration,
+    count: int | None,
+    cache_measured: bool,
+) -> Plan:
+    """Return what is known without planning memory: rules, download, and why to abstain."""
     name = where if isinstance(where, str) else None
     accelerator, count = _instance(where) if isinstance(where, str) else (where, count)
     odd: dict[str, Any] = dict.fromkeys(configuration.beyond_engines())
@@ -148,14 +168,7 @@ def plan(
     size = repository_bytes(architecture) if architecture.understood else None
     broken = broken_rules(architecture, accelerator, count, configuration, setup)
     found = (*(() if configuration.unknown else broken), *too_little_storage(name, size))
-    doubt = doubt_about(
-        architecture,
-        accelerator,
-        configuration,
-        setup,
-        cache_measured=measured_cache_gib is not None,
-    )
-    outline = Plan(
+    return Plan(
         grade=grade_of_rules(found),
         findings=found,
         architecture=architecture,
@@ -166,17 +179,20 @@ def plan(
         setup=setup,
         repository_bytes=size,
         start_up=None if size is None else start_up_of(size),
-        doubt=doubt,
+        doubt=doubt_about(
+            architecture, accelerator, configuration, setup, cache_measured=cache_measured
+        ),
     )
-    if doubt == SHOWN_NOT_KNOWN.format(accelerator.name):
-        return _between(outline)
-    if doubt is not None:
-        return outline
-    if measured_cache_gib is not None:
-        return _measured(outline, measured_cache_gib)
-    memory = Memory.of(architecture, accelerator, configuration, setup)
+
+
+def _estimated(outline: Plan) -> Plan:
+    """Return the plan with every term of the memory estimated."""
+    architecture, accelerator, setup = outline.architecture, outline.accelerator, outline.setup
+    found = outline.findings
+    memory = Memory.of(architecture, accelerator, outline.configuration, setup)
     grade, about_memory = judge(memory, architecture, accelerator, setup, found)
-    if grade == "cannot" and about_memory and (nowhere := fits_nowhere(architecture, size)):
+    nowhere = fits_nowhere(architecture, outline.repository_bytes) if grade == "cannot" else None
+    if about_memory and nowhere:
         about_memory = nowhere
         found = tuple(finding for finding in found if finding.rule != "LMI057")
     longest = memory.cache.longest(memory.pool.usual * GIB)
