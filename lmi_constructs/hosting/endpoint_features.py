@@ -79,7 +79,13 @@ class DataCapture:
             "bucket": BUCKET,
             "prefix": needed(text("captured/")),
             "sampling_percentage": needed(COUNT),
-            "modes": Kind('give a list: ["Input", "Output"]', (str,), many=True, required=True),
+            "modes": Kind(
+                'give a list: ["Input", "Output"]',
+                (str,),
+                many=True,
+                required=True,
+                words=("Input", "Output", "InputAndOutput"),
+            ),
             "encryption_key": ENCRYPTION_KEY,
         }
         check_fields(self, kinds)
@@ -140,7 +146,11 @@ class AsyncInference:
             "success_topic": TOPIC,
             "error_topic": TOPIC,
             "include_response_in": Kind(
-                'give a list: ["SUCCESS_NOTIFICATION_TOPIC"]', (str,), many=True, required=True
+                'give a list: ["SUCCESS_NOTIFICATION_TOPIC"]',
+                (str,),
+                many=True,
+                required=True,
+                words=("SUCCESS_NOTIFICATION_TOPIC", "ERROR_NOTIFICATION_TOPIC"),
             ),
             "max_concurrent_invocations_per_instance": COUNT,
             "encryption_key": ENCRYPTION_KEY,

@@ -10,10 +10,14 @@ from aws_cdk import aws_applicationautoscaling as autoscaling
 from aws_cdk import aws_cloudwatch as cloudwatch
 
 from lmi_constructs import (
+    AsyncInference,
     DataCapture,
     LmiEndpoint,
+    LmiEndpointConfig,
     LmiError,
+    LmiModel,
     LmiSettings,
+    LmiVariant,
     ModelData,
     Rollout,
 )
@@ -148,3 +152,33 @@ def test_captures_a_share_of_the_requests(share: int) -> None:
 @pytest.mark.parametrize("share", [0, 100])
 def test_captures_none_or_all(share: int) -> None:
     assert DataCapture(bucket="captured", sampling_percentage=share).sampling_percentage == share
+
+
+def variant(stack: cdk.Stack, name: str, weight: float = 1) -> LmiVariant:
+    model = LmiModel(stack, f"Model{name}", model_data=DATA)
+    return LmiVariant(model=model, instance_type="ml.g6.12xlarge", variant_name=name, weight=weight)
+
+
+@pytest.mark.parametrize(("production", "shadows"), [(0, 0), (2, 1), (1, 2), (11, 0)])
+def test_numbers_of_variants_that_are_refused(
+    stack: cdk.Stack, production: int, shadows: int
+) -> None:
+    variants = [variant(stack, f"v{number}") for number in range(production)]
+    behind = [variant(stack, f"s{number}") for number in range(shadows)]
+    with pytest.raises(LmiError, match=f"{production} variants and {shadows} shadow") as error:
+        LmiEndpointConfig(stack, "Config", variants=variants, shadow_variants=behind)
+    assert rule_of(error) == "LMI069"
+
+
+def test_no_weight_is_below_zero(stack: cdk.Stack, resources: Any) -> None:
+    wrong = [variant(stack, "a"), variant(stack, "b", weight=-1)]
+    with pytest.raises(LmiError, match="weight is -1") as error:
+        LmiEndpointConfig(stack, "Wrong", variants=wrong)
+    assert rule_of(error) == "LMI010"
+
+
+def test_words_of_capture_and_notification_are_those_that_there_are() -> None:
+    with pytest.raises(LmiError, match="modes"):
+        DataCapture(bucket="captured", modes=["Everything"])  # type: ignore[list-item]
+    with pytest.raises(LmiError, match="include_response_in"):
+        AsyncInference(bucket="answers", output_prefix="a/", include_response_in=["all"])  # type: ignore[list-item]
