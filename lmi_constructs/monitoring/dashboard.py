@@ -143,6 +143,7 @@ class EndpointDashboard(Construct):
                     cloudwatch.MathExpression(
                         expression=f"{key} / {accelerator_count}",
                         using_metrics={key: metric},
+                        period=cdk.Duration.minutes(1),
                         label=label,
                     )
                 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def seconds_graph(title: str, metric: Callable[[str], cloudwatch.Metric]) -> clo
         cloudwatch.MathExpression(
             expression=f"{statistic} / {_MICROSECONDS}",
             using_metrics={statistic: metric(statistic)},
+            period=cdk.Duration.minutes(1),
             label=statistic,
         )
         for statistic in ("p50", "p90", "p99")
@@ -98,6 +100,7 @@ def count_graph(
                     "each": invocations_of_each.with_(statistic="Sum"),
                 },
                 label="while requests come",
+                period=cdk.Duration.minutes(1),
             )
         ],
         left_annotations=[

@@ -155,3 +155,10 @@ def test_a_fleet_shows_each_component_that_is_named(stack: cdk.Stack, resources:
         "InferenceComponentName",
         tenant.component_name,
     ]
+
+
+def test_says_nothing_of_periods_at_synth(stack: cdk.Stack) -> None:
+    endpoint = LmiEndpoint(stack, "Chat", model_data=DATA, instance_type="ml.g6.12xlarge")
+    dashboard = endpoint.add_dashboard()
+    said = [entry.data for entry in dashboard.resource.node.metadata if "warning" in entry.type]
+    assert said == []
