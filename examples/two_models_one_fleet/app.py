@@ -44,6 +44,7 @@ code = LmiInferenceComponent(
 for component, copies in ((chat, 4), (code, 2)):
     scaling = component.auto_scale_copy_count(max_capacity=copies)
     scaling.scale_on_concurrency("Concurrency")
+fleet.add_dashboard(components=[chat, code])
 
 editor = iam.Role(stack, "Editor", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
 code.grant_invoke(editor)

@@ -168,6 +168,9 @@ _KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
             (Rollout, sagemaker.CfnEndpoint.DeploymentConfigProperty),
             resolvable=True,
         ),
+        "rollout": Kind(
+            "use Rollout.rolling(percent=..., bake_time=...)", (Rollout,), required=True
+        ),
         "fleet": Kind(
             "give an endpoint: LmiFleet(...), or LmiEndpoint.from_endpoint_name(stack, id, name)",
             has="openai_base_url",
@@ -182,6 +185,12 @@ _KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
         "component": Kind(
             "give a component: LmiInferenceComponent(...), or what add_adapter(...) returned",
             has="metric_no_capacity_invocation_failures",
+        ),
+        "components": Kind(
+            "give a list of components of the fleet: [chat, code]",
+            has="metric_no_capacity_invocation_failures",
+            many=True,
+            required=True,
         ),
         "component_name": text("chat"),
         "cache_on_instances": CHOICE,

@@ -9,6 +9,7 @@ from constructs import Construct
 
 from lmi_constructs.findings import Finding, LmiError, raise_errors
 from lmi_constructs.hosting._kinds import Kind, check_kinds, needed, text
+from lmi_constructs.hosting._tokens import is_token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +18,13 @@ _PLACE = {
     "scope": Kind("give a construct, such as the stack", (Construct,), required=True),
     "id": needed(text("Chat")),
 }
+_UNKNOWN = Finding(
+    rule="LMI010",
+    message="id is not known at synth",
+    why="logical ids are made of it, and the CDK takes no token there",
+    fix='write it as text, such as "Chat", and give what is known later as a name',
+    where="id",
+)
 _TAKEN = "There is already a Construct with name"
 
 
@@ -30,11 +38,14 @@ def placed(scope: object, id: object, *, fix: str = "give each an id of its own"
         fix: What to write if the id is taken.
 
     Raises:
-        LmiError: If parent or id are none (LMI010), or the id is taken (LMI067).
+        LmiError: If parent or id are none or not known at synth (LMI010), or the id is taken
+            (LMI067).
     """
     raise_errors(check_kinds({"scope": scope, "id": id}, _PLACE))
     if not id:
         raise_errors(check_kinds({"id": None}, _PLACE))
+    if is_token(id):
+        raise LmiError(_UNKNOWN)
     try:
         yield
     except RuntimeError as error:

@@ -18,6 +18,7 @@ from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._resolved_variant import ResolvedVariant
 from lmi_constructs.hosting._surroundings import Surroundings
 from lmi_constructs.hosting._tokens import is_token
+from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
         EndpointMetrics,
     )
     from lmi_constructs.hosting.variant import LmiVariant
+
+_MOST_VARIANTS = 10
+"""botocore 1.44.8 sagemaker 2017-07-24 ProductionVariantList."""
 
 
 class LmiEndpointConfig(Construct):
@@ -114,6 +118,8 @@ class LmiEndpointConfig(Construct):
         self._everyone = (*self.variants, *self.shadow_variants)
         findings = [finding for variant in self._everyone for finding in variant.findings]
         findings += _check_names([resolved.variant.variant_name for resolved in self._everyone])
+        findings += _check_numbers(len(self.variants), len(self.shadow_variants))
+        findings += _check_weights([resolved.variant.weight for resolved in self._everyone])
         findings += _check_key(encryption_key, self._everyone)
         findings += check_network(vpc, vpc_subnets, security_groups)
         report(self, dict.fromkeys(findings))
@@ -193,6 +199,40 @@ class LmiEndpointConfig(Construct):
             roles.append(self._execution_role)
         for role in dict.fromkeys(roles):
             self.resource.node.add_dependency(*grant(role, permissions))
+
+
+def _check_numbers(variants: int, shadows: int) -> list[Finding]:
+    """Check how many variants there are: up to ten, or one beside a shadow."""
+    most = 1 if shadows else _MOST_VARIANTS
+    if 1 <= variants <= most and shadows <= 1:
+        return []
+    return [
+        Finding(
+            rule="LMI069",
+            message=f"there are {variants} variants and {shadows} shadow variants",
+            why="CreateEndpointConfig takes one variant beside one shadow variant, or up to"
+            f" {_MOST_VARIANTS} without, and refuses the configuration",
+            fix="give variants=[one], shadow_variants=[another]; or leave the shadow variants out",
+            where="variants",
+            source="botocore 1.44.8 sagemaker 2017-07-24 CreateEndpointConfigInput",
+        )
+    ]
+
+
+def _check_weights(weights: list[float]) -> list[Finding]:
+    """Check that no weight is below zero; a token is not known."""
+    return [
+        Finding(
+            rule="LMI010",
+            message=f"weight is {readable(weight)}",
+            why="traffic is shared by weights of 0 or more, and CreateEndpointConfig refuses others",
+            fix="give 0 for a variant without traffic, or a number above it",
+            where="weight",
+            source="botocore 1.44.8 sagemaker 2017-07-24 VariantWeight",
+        )
+        for weight in weights
+        if not is_token(weight) and weight < 0
+    ]
 
 
 def _check_names(names: list[str]) -> list[Finding]:

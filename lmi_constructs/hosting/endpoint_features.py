@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from aws_cdk import aws_sagemaker as sagemaker
 
+from lmi_constructs.findings import Finding, raise_errors
 from lmi_constructs.hosting._kinds import (
     BUCKET,
     CHOICE,
@@ -20,6 +21,7 @@ from lmi_constructs.hosting._kinds import (
     text,
 )
 from lmi_constructs.hosting._permissions import Permission
+from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.hosting._units import seconds
 from lmi_constructs.hosting.s3_location import S3Location
 
@@ -33,7 +35,24 @@ if TYPE_CHECKING:
 
     from lmi_constructs.hosting._surroundings import Surroundings
 
+_ALL_PERCENT = 100
 _Config = sagemaker.CfnEndpointConfig
+
+
+def _check_sampling(percentage: int) -> list[Finding]:
+    """Check the share of requests that is recorded; a token is not known."""
+    if is_token(percentage) or 0 <= percentage <= _ALL_PERCENT:
+        return []
+    return [
+        Finding(
+            rule="LMI010",
+            message=f"sampling_percentage is {percentage}",
+            why="CreateEndpointConfig takes 0 to 100, and refuses the configuration",
+            fix="give the share of the requests in percent, 0 to 100",
+            where="sampling_percentage",
+            source="botocore 1.44.8 sagemaker 2017-07-24 SamplingPercentage",
+        )
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,10 +79,17 @@ class DataCapture:
             "bucket": BUCKET,
             "prefix": needed(text("captured/")),
             "sampling_percentage": needed(COUNT),
-            "modes": Kind('give a list: ["Input", "Output"]', (str,), many=True, required=True),
+            "modes": Kind(
+                'give a list: ["Input", "Output"]',
+                (str,),
+                many=True,
+                required=True,
+                words=("Input", "Output", "InputAndOutput"),
+            ),
             "encryption_key": ENCRYPTION_KEY,
         }
         check_fields(self, kinds)
+        raise_errors(_check_sampling(self.sampling_percentage))
 
     def render(self) -> sagemaker.CfnEndpointConfig.DataCaptureConfigProperty:
         """Return the L1 property."""
@@ -120,7 +146,11 @@ class AsyncInference:
             "success_topic": TOPIC,
             "error_topic": TOPIC,
             "include_response_in": Kind(
-                'give a list: ["SUCCESS_NOTIFICATION_TOPIC"]', (str,), many=True, required=True
+                'give a list: ["SUCCESS_NOTIFICATION_TOPIC"]',
+                (str,),
+                many=True,
+                required=True,
+                words=("SUCCESS_NOTIFICATION_TOPIC", "ERROR_NOTIFICATION_TOPIC"),
             ),
             "max_concurrent_invocations_per_instance": COUNT,
             "encryption_key": ENCRYPTION_KEY,

@@ -12,7 +12,7 @@ from lmi_constructs.hosting._places import placed
 from lmi_constructs.hosting._planning import engine_concurrency
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting.endpoint_base import EndpointBase
-from lmi_constructs.hosting.rollout import Rollout, check_rollback
+from lmi_constructs.hosting.rollout import Rollout, check_rollback, check_watched
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,6 +44,7 @@ class EndpointOperations(EndpointBase):
     endpoint_config: LmiEndpointConfig
     rollout: Rollout | None
     _endpoint_name: str
+    _rolls_back: bool = False
 
     @property
     def endpoint_name(self) -> str:
@@ -181,7 +182,8 @@ class EndpointOperations(EndpointBase):
             alarms: What `add_alarms` returned, or alarms of your own: 1 to 10.
 
         Raises:
-            LmiError: If the endpoint has no `Rollout`, or there are no alarms or too many (LMI073).
+            LmiError: If the endpoint has no `Rollout`, there are no alarms or too many, one stands in
+                another region or account, or it was called before (LMI073).
         """
         from lmi_constructs.monitoring.alarms import EndpointAlarms
 
@@ -191,22 +193,35 @@ class EndpointOperations(EndpointBase):
             report(self, check_keywords({"alarms": alarms}))
             chosen = tuple(alarms)
         report(self, check_rollback(self.rollout, len(chosen)))
+        report(self, check_watched(self, chosen, again=self._rolls_back))
         assert self.rollout is not None  # noqa: S101 - checked above
         names = [alarm.alarm_name for alarm in chosen]
+        self._rolls_back = True
         self.resource.deployment_config = self.rollout.render(names)
         self.resource.node.add_dependency(*chosen)
         self.endpoint_config.grant_watching_alarms()
 
-    def add_dashboard(self, *, variant_name: str | None = None) -> EndpointDashboard:
-        """Add a CloudWatch dashboard: traffic, latencies, errors, open requests, GPUs, host.
+    def add_dashboard(
+        self, *, variant_name: str | None = None, components: Sequence[ComponentBase] = ()
+    ) -> EndpointDashboard:
+        """Add a CloudWatch dashboard: traffic, latencies, errors, open requests, GPUs, host, instances.
+
+        Limits of scaling are shown of what scales when it is called, so call it last.
 
         Args:
             variant_name: The variant. Default: the only one.
+            components: Components and adapters of a fleet that get graphs of their own.
+
+        Raises:
+            LmiError: If there is no such variant (LMI069), or it has a dashboard (LMI067).
         """
+        from lmi_constructs.hosting.scaling import ScalableInstanceCount
         from lmi_constructs.monitoring.dashboard import EndpointDashboard
 
+        report(self, check_keywords({"components": components}))
         resolved = self.endpoint_config.variant(variant_name)
         id = self._id_of("Dashboard", resolved)
+        scaling = self.node.try_find_child(self._id_of("Scaling", resolved))
         with placed(self, id, fix="call add_dashboard once for each variant"):
             return EndpointDashboard(
                 self,
@@ -218,6 +233,10 @@ class EndpointOperations(EndpointBase):
                 else None,
                 concurrency=engine_concurrency(resolved.verdict),
                 is_async=self.endpoint_config.is_async,
+                limits=(scaling.min_capacity, scaling.max_capacity)
+                if isinstance(scaling, ScalableInstanceCount)
+                else None,
+                components=[component.shown for component in components],
             )
 
     def add_smoke_test(

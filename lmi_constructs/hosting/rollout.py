@@ -9,6 +9,7 @@ from aws_cdk import aws_sagemaker as sagemaker
 
 from lmi_constructs.findings import Finding
 from lmi_constructs.hosting._kinds import COUNT, DURATION, check_fields, needed, one_of
+from lmi_constructs.hosting._surroundings import Surroundings
 from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.hosting._units import seconds
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import aws_cdk as cdk
+    from aws_cdk import aws_cloudwatch as cloudwatch
+    from constructs import Construct
 
 _Endpoint = sagemaker.CfnEndpoint
 _SOURCE = "botocore 1.44.8 sagemaker 2017-07-24 CreateEndpointInput.DeploymentConfig"
@@ -232,6 +235,36 @@ class Rollout:
             ),
             auto_rollback_configuration=rollback,
         )
+
+
+def check_watched(
+    scope: Construct, alarms: Sequence[cloudwatch.IAlarm], *, again: bool
+) -> list[Finding]:
+    """Check that alarms are named once, and stand where what they take back does."""
+    if again:
+        return [
+            _finding(
+                "LMI073",
+                "roll_back_on is called twice",
+                "the alarms of the second call would replace those of the first",
+                "give all in one list: roll_back_on([*alarms.of_updates, mine])",
+            )
+        ]
+    here = Surroundings.of(scope)
+    return [
+        _finding(
+            "LMI073",
+            f"an alarm is in {what} {theirs}, what it should take back in {mine}",
+            "SageMaker looks for the alarm by its name where the update is, and finds none",
+            "make the alarm in a stack of the same account and region",
+        )
+        for alarm in alarms
+        for what, mine, theirs in (
+            ("region", here.region, alarm.env.region),
+            ("account", here.account, alarm.env.account),
+        )
+        if mine != theirs and not is_token(mine) and not is_token(theirs)
+    ]
 
 
 def check_rollback(rollout: Rollout | None, count: int) -> list[Finding]:

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING
 
 import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
 from lmi_constructs.facts.metrics import endpoint_metrics
+from lmi_constructs.monitoring.component_graphs import rows_of
+from lmi_constructs.monitoring.graphs import (
+    WIDTH,
+    beside_each_other,
+    count_graph,
+    errors_graph,
+    open_requests_graph,
+    seconds_graph,
+)
 from lmi_constructs.monitoring.metrics import endpoint_metric
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_MICROSECONDS: Final = 1_000_000
-_WIDTH: Final = 12
-"""Two graphs beside each other: CloudWatch's grid has 24 columns."""
+    from lmi_constructs.monitoring.component_graphs import ShownComponent
 
 
 class EndpointDashboard(Construct):
     """One CloudWatch dashboard for a variant of an endpoint.
 
     Traffic, latency, time to first chunk, errors, requests against what the engine works on at once,
-    GPU and memory for each card, disk and host memory. Graphs whose metrics an asynchronous endpoint
+    GPU and memory for each card, disk and host memory, instances within the limits of scaling; then each
+    component of a fleet. Graphs whose metrics an asynchronous endpoint
     does not publish are left out; it has its queue instead. Latencies are in seconds.
 
     Attributes:
@@ -40,6 +49,8 @@ class EndpointDashboard(Construct):
         accelerator_count: int | None,
         concurrency: int | None,
         is_async: bool,
+        limits: tuple[int, int] | None = None,
+        components: Sequence[ShownComponent] = (),
     ) -> None:
         """Create the dashboard; see `LmiEndpoint.add_dashboard`."""
         super().__init__(scope, id)
@@ -54,12 +65,17 @@ class EndpointDashboard(Construct):
             self._graph("Queue", ["ApproximateBacklogSize"], only_async=True),
             self._cards(accelerator_count),
             self._graph("Host memory and disk", ["MemoryUtilization", "DiskUtilization"]),
+            self._instances(limits),
         ]
+        shown = [graph for graph in graphs if graph is not None]
         self.resource = cloudwatch.Dashboard(
             self,
             "Resource",
             default_interval=cdk.Duration.hours(3),
-            widgets=[[graph] for graph in graphs if graph is not None],
+            widgets=[
+                *beside_each_other(shown),
+                *(row for one in components for row in rows_of(one)),
+            ],
         )
 
     def _metric(
@@ -78,51 +94,40 @@ class EndpointDashboard(Construct):
         if not published or (only_async and not self._is_async):
             return None
         return cloudwatch.GraphWidget(
-            title=title, width=_WIDTH, left=[self._metric(name) for name in published]
+            title=title, width=WIDTH, left=[self._metric(name) for name in published]
         )
 
     def _errors(self) -> cloudwatch.GraphWidget:
-        return cloudwatch.GraphWidget(
-            title="Errors: share of requests",
-            width=_WIDTH,
-            left=[
-                self._metric("Invocation5XXErrors", label="failed in the container"),
-                self._metric("Invocation4XXErrors", label="refused by the container"),
-            ],
-            left_y_axis=cloudwatch.YAxisProps(min=0, max=1),
+        return errors_graph(
+            "Errors: share of requests",
+            self._metric("Invocation5XXErrors"),
+            self._metric("Invocation4XXErrors"),
         )
 
     def _seconds(self, title: str, name: str) -> cloudwatch.GraphWidget | None:
         if not self._is_published(name):
             return None
-        lines = [
-            cloudwatch.MathExpression(
-                expression=f"{statistic} / {_MICROSECONDS}",
-                using_metrics={statistic: self._metric(name, statistic)},
-                label=statistic,
-            )
-            for statistic in ("p50", "p90", "p99")
-        ]
-        return cloudwatch.GraphWidget(
-            title=f"{title}, seconds",
-            width=_WIDTH,
-            left=lines,
-            left_y_axis=cloudwatch.YAxisProps(min=0, label="seconds", show_units=False),
-        )
+        return seconds_graph(title, partial(self._metric, name))
 
     def _open_requests(self, concurrency: int | None) -> cloudwatch.GraphWidget | None:
         name = "ConcurrentRequestsPerModel"
         if not self._is_published(name):
             return None
-        limits = []
-        if concurrency is not None:
-            label = f"one instance works on {concurrency} at once"
-            limits = [cloudwatch.HorizontalAnnotation(value=concurrency, label=label)]
-        return cloudwatch.GraphWidget(
-            title="Open requests",
-            width=_WIDTH,
-            left=[self._metric(name, "Maximum")],
-            left_annotations=limits,
+        return open_requests_graph(
+            "Open requests", self._metric(name, "Maximum"), "instance", concurrency
+        )
+
+    def _instances(self, limits: tuple[int, int] | None) -> cloudwatch.GraphWidget | None:
+        """Show how many instances answer, which no metric says outright."""
+        return (
+            count_graph(
+                "Instances, and limits of scaling" if limits else "Instances",
+                self._metric("Invocations"),
+                self._metric("InvocationsPerInstance"),
+                limits,
+            )
+            if self._is_published("InvocationsPerInstance")
+            else None
         )
 
     def _cards(self, accelerator_count: int | None) -> cloudwatch.GraphWidget:
@@ -138,6 +143,7 @@ class EndpointDashboard(Construct):
                     cloudwatch.MathExpression(
                         expression=f"{key} / {accelerator_count}",
                         using_metrics={key: metric},
+                        period=cdk.Duration.minutes(1),
                         label=label,
                     )
                 )
@@ -146,7 +152,7 @@ class EndpointDashboard(Construct):
         each = f"each of {accelerator_count}" if accelerator_count else "all added up"
         return cloudwatch.GraphWidget(
             title=f"GPUs, percent, {each}",
-            width=_WIDTH,
+            width=WIDTH,
             left=lines,
             left_y_axis=cloudwatch.YAxisProps(min=0),
         )

@@ -213,7 +213,7 @@ def test_an_id_is_used_once(stack: cdk.Stack) -> None:
     chat = component_on(fleet)
     scaling = chat.auto_scale_copy_count(min_capacity=0, max_capacity=2)
     scaling.scale_on_schedule("Night", schedule=NIGHTLY, max_capacity=1)
-    scaling.scale_on_concurrency("WakeUp")
+    scaling.scale_on_invocations("WakeUp", target_invocations_per_minute=60)
     chat.add_no_capacity_alarm()
     chat.add_smoke_test()
     fleet.add_alarms()

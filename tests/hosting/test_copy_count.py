@@ -166,6 +166,9 @@ def test_warns_of_a_pause_that_ends_before_the_weights_can_have_arrived(
     chat = component_on(fleet, model_data=large, settings=settings)
     scaling = chat.auto_scale_copy_count(max_capacity=2)
     scaling.scale_on_concurrency("Slow")
-    scaling.scale_on_concurrency("Quick", target=8, scale_out_cooldown=cdk.Duration.seconds(30))
+    quick = cdk.Duration.seconds(30)
+    scaling.scale_on_invocations(
+        "Quick", target_invocations_per_minute=60, scale_out_cooldown=quick
+    )
     places = {place for rule, place in reported(stack) if rule == "LMI100"}
     assert places == {"Stack/Chat/Scaling/Quick"}

@@ -118,7 +118,7 @@ class ComponentDoesNotFit(Rule):
     id = "LMI077"
     title = "the component does not fit on the instance"
     why = "the component is never placed and stays in Creating"
-    fix = "ask for no more accelerators and memory than one instance has"
+    fix = "ask for no more accelerators, vCPUs and memory than one instance has"
     source = "https://github.com/aws/sagemaker-python-sdk/pull/5558"
     failing = Example({f"{_NEEDS}/NumberOfAcceleratorDevicesRequired": 8}, base="components")
     passing = Example(
@@ -158,6 +158,10 @@ class ComponentDoesNotFit(Rule):
             if kind and memory and kind.host_memory_gib and memory > kind.host_memory_gib * 1024:
                 message = f"{memory} MB are asked, {kind.name} has {kind.host_memory_gib} GiB"
                 yield self.found(component, f"{base}/MinMemoryRequiredInMb", message)
+            cpus = number(one.cpus)
+            if kind and cpus and kind.vcpu and cpus > kind.vcpu:
+                message = f"{readable(cpus)} vCPUs are asked, {kind.name} has {kind.vcpu}"
+                yield self.found(component, f"{base}/NumberOfCpuCoresRequired", message)
         if one.memory_mib is None and (one.accelerators or one.cpus):
             message = "MinMemoryRequiredInMb is missing, which CreateInferenceComponent requires"
             yield self.found(component, f"{base}/MinMemoryRequiredInMb", message)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from aws_cdk import aws_s3 as s3
     from constructs import Construct, IDependable
 
-    from lmi_constructs.hosting.components.inference_component import BaseComponent
+    from lmi_constructs.hosting.components.base_component import BaseComponent
 
 _Component = sagemaker.CfnInferenceComponent
 _FIELDS = {

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from lmi_constructs.hosting.endpoint_base import EndpointBase
     from lmi_constructs.hosting.smoke_test import LmiSmokeTest, SmokeCheck
     from lmi_constructs.monitoring.component_alarms import ComponentAlarms
+    from lmi_constructs.monitoring.component_graphs import ShownComponent
 
 INVOKING = ("sagemaker:InvokeEndpoint", "sagemaker:InvokeEndpointWithResponseStream")
 
@@ -70,6 +71,13 @@ class ComponentBase(Construct):
     def _concurrency(self) -> int | None:
         """Requests that the engine of a copy works on at once, if it is the component's own."""
         return None
+
+    @property
+    def shown(self) -> ShownComponent:
+        """How a dashboard shows it; a component that was made elsewhere may be an adapter."""
+        from lmi_constructs.monitoring.component_graphs import ShownComponent
+
+        return ShownComponent(name=self.component_name, title=self.node.id, has_copies=False)
 
     def grant_invoke(self, grantee: iam.IGrantable) -> iam.Grant:
         """Let someone send requests to this component, and to no other of the fleet.

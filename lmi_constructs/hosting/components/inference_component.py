@@ -23,9 +23,10 @@ from lmi_constructs.hosting.components._checks import (
     check_environment,
 )
 from lmi_constructs.hosting.components._updates import check_update, update_config
-from lmi_constructs.hosting.components.component_base import ComponentBase
+from lmi_constructs.hosting.components.base_component import BaseComponent, ImportedComponent
 from lmi_constructs.hosting.endpoint_operations import EndpointOperations
 from lmi_constructs.hosting.model import LmiModel
+from lmi_constructs.hosting.rollout import check_watched
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from constructs import Construct, IDependable
 
     from lmi_constructs.container import LmiContainer, LmiSettings
-    from lmi_constructs.hosting.components.adapter import AdapterData, LmiAdapter
     from lmi_constructs.hosting.container_image import ContainerImage
     from lmi_constructs.hosting.endpoint_base import EndpointBase
     from lmi_constructs.hosting.model_data import ModelData
@@ -44,74 +44,11 @@ if TYPE_CHECKING:
     from lmi_constructs.hosting.s3_location import S3Location
     from lmi_constructs.hosting.scaling import ScalableCopyCount
     from lmi_constructs.monitoring.component_alarms import ComponentAlarms
+    from lmi_constructs.monitoring.component_graphs import ShownComponent
     from lmi_constructs.planner import Plan
 
 _Component = sagemaker.CfnInferenceComponent
 _ANY_ALARM = "the alarms get their names when they are deployed, and the role only looks at them"
-
-
-class BaseComponent(ComponentBase):
-    """A component that adapters can be added to, whoever made it.
-
-    Attributes:
-        model: The model, `None` if the component was made elsewhere.
-        resolved: What follows from the model, `None` if the component was made elsewhere.
-        adapter_location: Prefix below which the fleet may read adapters.
-    """
-
-    model: LmiModel | None = None
-    resolved: ResolvedModel | None = None
-    adapter_location: S3Location | None = None
-
-    def metric_invocations_per_copy(
-        self, *, period: cdk.Duration | None = None
-    ) -> cloudwatch.Metric:
-        """Requests divided by the number of copies."""
-        return self.metric("InvocationsPerCopy", period=period)
-
-    def metric_concurrent_requests_per_copy(
-        self, *, period: cdk.Duration | None = None
-    ) -> cloudwatch.Metric:
-        """Requests at once on a copy."""
-        return self.metric("ConcurrentRequestsPerCopy", period=period)
-
-    def metric_gpu_utilization(self, *, period: cdk.Duration | None = None) -> cloudwatch.Metric:
-        """Busy time of a copy's GPUs, 0 to 100 percent however many it has."""
-        return self.metric("GPUUtilizationNormalized", period=period)
-
-    def metric_gpu_memory_utilization(
-        self, *, period: cdk.Duration | None = None
-    ) -> cloudwatch.Metric:
-        """Memory in use of a copy's GPUs, 0 to 100 percent however many it has."""
-        return self.metric("GPUMemoryUtilizationNormalized", period=period)
-
-    def metric_cpu_utilization(self, *, period: cdk.Duration | None = None) -> cloudwatch.Metric:
-        """CPU of a copy, 0 to 100 percent of what is reserved for it."""
-        return self.metric("CPUUtilizationNormalized", period=period)
-
-    def metric_memory_utilization(self, *, period: cdk.Duration | None = None) -> cloudwatch.Metric:
-        """Host memory of a copy, 0 to 100 percent of what is reserved for it."""
-        return self.metric("MemoryUtilizationNormalized", period=period)
-
-    def add_adapter(
-        self, id: str, data: AdapterData, *, component_name: str | None = None
-    ) -> LmiAdapter:
-        """Serve a LoRA adapter on this model, as a component of its own name.
-
-        It takes no accelerators, and belongs to a tenant: who is granted it can call it and nothing
-        else. Adding or removing one changes no resource of the others.
-
-        Args:
-            id: Id within this component.
-            data: Where the adapter is.
-            component_name: Name that requests give. Default: from the construct's path.
-
-        Raises:
-            LmiError: If the container of this component takes no such adapter (LMI059).
-        """
-        from lmi_constructs.hosting.components.adapter import LmiAdapter
-
-        return LmiAdapter(self, id, base=self, data=data, component_name=component_name)
 
 
 class LmiInferenceComponent(BaseComponent):
@@ -135,6 +72,7 @@ class LmiInferenceComponent(BaseComponent):
     model: LmiModel
     resolved: ResolvedModel
     resource: sagemaker.CfnInferenceComponent
+    _rolls_back: bool = False
 
     @property
     def served(self) -> str:
@@ -349,13 +287,17 @@ class LmiInferenceComponent(BaseComponent):
 
         Raises:
             LmiError: If it is no rolling one (LMI070), its share or time is out of range (LMI071),
-                or there are too few or too many alarms (LMI073).
+                there are too few or too many alarms, one stands in another region or account, or it
+                was called before (LMI073).
         """
         from lmi_constructs.monitoring.component_alarms import ComponentAlarms
 
-        chosen = alarms.of_updates if isinstance(alarms, ComponentAlarms) else tuple(alarms)
-        report(self, check_keywords({"deployment": rollout, "alarms": chosen}))
+        given = alarms.of_updates if isinstance(alarms, ComponentAlarms) else alarms
+        report(self, check_keywords({"rollout": rollout, "alarms": given}))
+        chosen = tuple(given)
         report(self, check_update(rollout, len(chosen)))
+        report(self, check_watched(self, chosen, again=self._rolls_back))
+        self._rolls_back = True
         names = [alarm.alarm_name for alarm in chosen]
         self.resource.deployment_config = update_config(rollout, names)
         self.resource.node.add_dependency(*chosen)
@@ -367,6 +309,23 @@ class LmiInferenceComponent(BaseComponent):
         if fleet_role is not None:
             made = own_policy(self, "AlarmAccess", fleet_role, permissions)
             self.resource.node.add_dependency(*made)
+
+    @property
+    def shown(self) -> ShownComponent:
+        """How a dashboard shows it, with its copies."""
+        from lmi_constructs.hosting.scaling import ScalableCopyCount
+        from lmi_constructs.monitoring.component_graphs import ShownComponent
+
+        scaling = self.node.try_find_child("Scaling")
+        return ShownComponent(
+            name=self.component_name,
+            title=self.node.id,
+            has_copies=True,
+            concurrency=self._concurrency,
+            limits=(scaling.min_capacity, scaling.max_capacity)
+            if isinstance(scaling, ScalableCopyCount)
+            else None,
+        )
 
     @property
     def _concurrency(self) -> int | None:
@@ -391,18 +350,3 @@ class LmiInferenceComponent(BaseComponent):
         if adapters:
             made += own_policy(self, "AdapterAccess", self.model.role, adapters)
         return made
-
-
-class ImportedComponent(BaseComponent):
-    """A component that was made elsewhere, in this account and region."""
-
-    def __init__(
-        self, scope: Construct, id: str, component_name: str, *, fleet: EndpointBase
-    ) -> None:
-        """Refer to a component by its name."""
-        super().__init__(scope, id)
-        given = {"component_name": component_name, "fleet": fleet}
-        report(self, check_keywords(given, required="component_name"))
-        report(self, check_name(component_name, "component_name", "LMI065"))
-        self.component_name = component_name
-        self.fleet = fleet

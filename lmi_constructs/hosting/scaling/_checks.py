@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 import math
+import re
+from typing import TYPE_CHECKING, Final
+from zoneinfo import available_timezones
 
 from lmi_constructs.findings import Finding
 from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.readable import readable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_BOTOCORE: Final = "botocore 1.44.8 application-autoscaling 2016-02-06"
+_POLICY_NAME: Final = re.compile(r"[ -~]{1,256}")
+_ACTION_NAME: Final = re.compile(r"(?! )[^\x00-\x1f\x7f-\x9f:/|]{1,256}(?<! )")
+_SCHEDULE: Final = re.compile(r"(at|rate|cron)\(.+\)")
+_SHOWN: Final = 40
+"""Characters of a wrong name that are shown."""
 
 CONCURRENCY_TARGET_RATIO = 0.6
 """Share of the engine's own concurrency at which another instance is asked for.
@@ -136,10 +149,53 @@ def check_target(target: float, where: str) -> list[Finding]:
     ]
 
 
-def check_action(name: str, others: list[str]) -> list[Finding]:
-    """Check that a scheduled action has a name of its own."""
-    if name and name not in others:
+def check_policy_name(name: str) -> list[Finding]:
+    """Check the id of a tracking policy, which is its name too."""
+    if is_token(name) or _POLICY_NAME.fullmatch(name):
         return []
+    return [
+        Finding(
+            rule="LMI065",
+            message=f"{shortened(name)} is not a name of a scaling policy",
+            why="the policy is named by its id, and Application Auto Scaling refuses the name",
+            fix="use up to 256 printable ASCII characters",
+            where="id",
+            source=f"{_BOTOCORE} PolicyName",
+        )
+    ]
+
+
+def check_tracked_once(metric: object, others: Sequence[object]) -> list[Finding]:
+    """Check that no two policies keep the same metric near a target."""
+    if metric not in others:
+        return []
+    return [
+        Finding(
+            rule="LMI083",
+            message="two policies track the same metric",
+            why="target tracking policies of one target must each use a metric of their own",
+            fix="add one of the two; scale_to_zero tracks concurrency already",
+            where="metric",
+            source="https://docs.aws.amazon.com/autoscaling/application/userguide/application-auto-scaling-target-tracking.html",
+        )
+    ]
+
+
+def check_action(name: str, others: list[str]) -> list[Finding]:
+    """Check that a scheduled action has a name of its own, and one that is taken."""
+    if name and name not in others:
+        if is_token(name) or _ACTION_NAME.fullmatch(name):
+            return []
+        return [
+            Finding(
+                rule="LMI065",
+                message=f"{shortened(name)} is not a name of a scheduled action",
+                why="Application Auto Scaling refuses it",
+                fix="use up to 256 characters without : / | and without a space at either end",
+                where="id",
+                source=f"{_BOTOCORE} ScheduledActionName",
+            )
+        ]
     return [
         Finding(
             rule="LMI067",
@@ -172,6 +228,40 @@ def check_tracked_metric(name: str) -> list[Finding]:
             severity="warning",
             where="metric",
             source="https://github.com/bentoml/Yatai/issues/500",
+        )
+    ]
+
+
+def check_when(expression: str) -> list[Finding]:
+    """Check that a schedule is one of the three kinds that there are."""
+    if is_token(expression) or _SCHEDULE.fullmatch(expression):
+        return []
+    return [
+        Finding(
+            rule="LMI083",
+            message=f"the schedule is {shortened(expression)}",
+            why="Application Auto Scaling takes at(...), rate(...) and cron(...) only",
+            fix='use autoscaling.Schedule.cron(hour="7", minute="30"), or its rate(...) or at(...)',
+            where="schedule",
+            source=f"{_BOTOCORE} PutScheduledAction",
+        )
+    ]
+
+
+def check_time_zone(name: str | None) -> list[Finding]:
+    """Warn of a time zone that this machine does not know; nothing is said where it knows none."""
+    known = available_timezones()
+    if name is None or is_token(name) or not known or name in known:
+        return []
+    return [
+        Finding(
+            rule="LMI083",
+            message=f"no time zone {shortened(name)} is known here",
+            why="Application Auto Scaling takes names of the IANA database, and refuses others",
+            fix='give a name such as "Asia/Seoul", or leave it out for UTC',
+            severity="warning",
+            where="time_zone",
+            source=f"{_BOTOCORE} PutScheduledAction",
         )
     ]
 
@@ -215,3 +305,8 @@ def check_scale_to_zero(min_capacity: int, *, again: bool) -> list[Finding]:
             source="https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-zero-instances.html",
         )
     ]
+
+
+def shortened(text: str) -> str:
+    """Return a text in quotes, cut where it is long."""
+    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")

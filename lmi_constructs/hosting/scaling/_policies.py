@@ -125,6 +125,14 @@ def wake_up(
     return policy, alarm
 
 
+def identity(metric: str | cloudwatch.Metric) -> object:
+    """Return what tells a metric from others: a predefined one by its name."""
+    if isinstance(metric, str):
+        return metric
+    dimensions = {name: str(value) for name, value in (metric.dimensions or {}).items()}
+    return metric.namespace, metric.metric_name, metric.statistic, dimensions
+
+
 def _predefined(
     metric: str | cloudwatch.Metric,
 ) -> autoscaling.CfnScalingPolicy.PredefinedMetricSpecificationProperty | None:

@@ -20,9 +20,13 @@ from lmi_constructs.hosting.scaling._checks import (
     check_action,
     check_capacity,
     check_policy,
+    check_policy_name,
     check_schedule,
     check_target,
+    check_time_zone,
     check_tracked_metric,
+    check_tracked_once,
+    check_when,
 )
 from lmi_constructs.hosting.scaling._steps import check_steps
 from lmi_constructs.monitoring.metrics import check_evaluation_periods
@@ -75,6 +79,7 @@ class ScalableCapacity(Construct):
         self._startup_seconds = startup_seconds
         self._is_async = is_async
         report(self, check_capacity(min_capacity, max_capacity, least=least))
+        self._tracked: list[object] = []
         self._scheduled: list[autoscaling.CfnScalableTarget.ScheduledActionProperty] = []
         self.wake_up_policy: autoscaling.CfnScalingPolicy | None = None
         self.wake_up_alarm: cloudwatch.Alarm | None = None
@@ -278,7 +283,8 @@ class ScalableCapacity(Construct):
             time_zone: Such as `Asia/Seoul`. Default: UTC.
 
         Raises:
-            LmiError: If neither limit is given, or the limits cannot be (LMI083).
+            LmiError: If neither limit is given, or limits or schedule cannot be (LMI083), or the
+                name is none (LMI065) or given twice (LMI067).
         """
         given = {"schedule": schedule, "time_zone": time_zone}
         limits = {"min_capacity": min_capacity, "max_capacity": max_capacity}
@@ -293,6 +299,8 @@ class ScalableCapacity(Construct):
             self,
             [
                 *check_schedule(min_capacity, max_capacity),
+                *check_when(schedule.expression_string),
+                *check_time_zone(time_zone),
                 *check_capacity(least, most, least=self._least),
             ],
         )
@@ -338,8 +346,12 @@ class ScalableCapacity(Construct):
         if scale_in_cooldown is not None:
             scale_in_seconds = whole_seconds(scale_in_cooldown, "scale_in_cooldown")
         scale_out_seconds = self._scale_out_seconds(scale_out_cooldown)
+        tracked = _policies.identity(metric)
         with placed(self, id):
-            return _policies.track(
+            report(self, check_policy_name(id))
+            if self.node.try_find_child(id) is None:
+                report(self, check_tracked_once(tracked, self._tracked))
+            policy = _policies.track(
                 self,
                 id,
                 scaled=self.resource,
@@ -349,6 +361,8 @@ class ScalableCapacity(Construct):
                 scale_out_seconds=scale_out_seconds,
                 disable_scale_in=disable_scale_in,
             )
+        self._tracked.append(tracked)
+        return policy
 
     def _scale_out_seconds(self, given: cdk.Duration | None) -> int:
         """Return the pause after adding some: what was said, else what starting may take."""
