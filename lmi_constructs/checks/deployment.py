@@ -25,6 +25,7 @@ from lmi_constructs.checks.resources import (
     Variant,
 )
 from lmi_constructs.checks.values import UNKNOWN, String, Text
+from lmi_constructs.container import LmiContainer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,6 +43,9 @@ class Facts:
             path of the model or of a construct that it stands in (such as the endpoint's, to tell
             stages apart), or `TEMPLATE/LOGICAL_ID`. The most precise key wins.
         serving_properties: Text of the `serving.properties` beside a model, by the same keys.
+
+    Raises:
+        LmiError: If an image behaves like a release that is not known (LMI016).
     """
 
     images: Mapping[str, str] = field(default_factory=dict)
@@ -49,6 +53,11 @@ class Facts:
     host_images: frozenset[str] = frozenset()
     model_configs: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     serving_properties: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse releases that nothing is known of."""
+        for release in self.images.values():
+            LmiContainer.of(release)
 
     def config_of(self, model: Resource) -> Mapping[str, object] | None:
         """Return the `config.json` that is known of a model."""
@@ -66,10 +75,15 @@ def _about(given: Mapping[str, Known], resource: Resource) -> Known | None:
     """Return what is given about a resource, under the most precise of its keys."""
     if not given:
         return None
+    return next((given[name] for name in names_of(resource) if name in given), None)
+
+
+def names_of(resource: Resource) -> tuple[str, ...]:
+    """Return the names under which a user may say something about a resource, the precise first."""
     path = (resource.construct_path or "").removesuffix("/Resource").split("/")
     above = ("/".join(path[:length]) for length in range(len(path), 0, -1))
-    keys = (key_of(resource), resource.construct_path or "", *above, resource.logical_id)
-    return next((given[key] for key in keys if key and key in given), None)
+    names = (key_of(resource), resource.construct_path or "", *above, resource.logical_id)
+    return tuple(name for name in names if name)
 
 
 def key_of(resource: Resource) -> str:

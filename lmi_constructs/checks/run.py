@@ -9,12 +9,11 @@ from lmi_constructs.checks.deployment import Deployment, Facts
 from lmi_constructs.checks.rules import all_rules
 from lmi_constructs.checks.rules.base import with_severity
 from lmi_constructs.checks.template import TemplateSource, read_deployment, read_path
+from lmi_constructs.findings import Finding, raise_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
-
-    from lmi_constructs.findings import Finding
 
 
 @dataclass(frozen=True)
@@ -25,11 +24,29 @@ class CheckOptions:
         rules_off: Ids of rules not to report.
         raised: Ids of rules whose warnings count as errors.
         facts: What the user knows better than the library.
+
+    Raises:
+        LmiError: If there is no rule of a name (LMI010), which would otherwise do nothing.
     """
 
     rules_off: frozenset[str] = frozenset()
     raised: frozenset[str] = frozenset()
     facts: Facts = field(default_factory=Facts)
+
+    def __post_init__(self) -> None:
+        """Refuse ids that no rule has."""
+        known = {rule.id for rule in all_rules()}
+        raise_errors(
+            Finding(
+                rule="LMI010",
+                message=f"there is no rule {id!r}",
+                why="the option would do nothing, and say nothing",
+                fix="give ids such as LMI043, as findings show them",
+                where=option,
+            )
+            for option in ("rules_off", "raised")
+            for id in sorted(set(getattr(self, option)) - known)
+        )
 
 
 def check(deployment: Deployment, options: CheckOptions | None = None) -> tuple[Finding, ...]:

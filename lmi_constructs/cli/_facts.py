@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from lmi_constructs.checks import Facts
+from lmi_constructs.findings import LmiError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
+
+    from lmi_constructs.checks.deployment import Deployment
 
 _Command = TypeVar("_Command", bound="Callable[..., Any]")
 
@@ -20,6 +24,23 @@ class CannotRead(click.ClickException):
     """Ends the command with exit status 2."""
 
     exit_code = 2
+
+
+_REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-[0-9]+")
+
+
+def template_region_option(command: _Command) -> _Command:
+    """Add `--region`, for templates that do not say it themselves."""
+    return click.option(
+        "--region", callback=_region, help="Region of templates that do not say it themselves."
+    )(command)
+
+
+def _region(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Refuse what looks like no region, since images and instance types would be judged by it."""
+    if value is not None and not _REGION.fullmatch(value):
+        raise click.BadParameter(f"{value!r} is no name of a region, such as us-east-1")
+    return value
 
 
 def fact_options(command: _Command) -> _Command:
@@ -61,14 +82,36 @@ def read_facts(
     """Return what the options say.
 
     Raises:
-        click.UsageError: If one is no pair.
+        click.UsageError: If one is no pair, or names a release that is not known.
         CannotRead: If a file cannot be read.
     """
-    return Facts(
-        images=_pairs(images, "--image"),
-        instance_types=frozenset(instance_types),
-        model_configs=_model_configs(model_configs),
-    )
+    try:
+        return Facts(
+            images=_pairs(images, "--image"),
+            instance_types=frozenset(instance_types),
+            model_configs=_model_configs(model_configs),
+        )
+    except LmiError as error:
+        raise click.UsageError(f"--image: {error}") from error
+
+
+def check_model_names(facts: Facts, deployments: Sequence[Deployment]) -> None:
+    """Refuse a `--model-config` of a model that no template has.
+
+    Raises:
+        click.UsageError: If there is one, with the names of the models that there are.
+    """
+    from lmi_constructs.checks.deployment import names_of
+
+    models = [model for deployment in deployments for model in deployment.models]
+    known = {name for model in models for name in names_of(model)}
+    for name in facts.model_configs:
+        if name not in known:
+            there = ", ".join(sorted({model.logical_id for model in models})) or "none at all"
+            raise click.UsageError(
+                f"--model-config: no model has the logical id or construct path {name!r}; there is"
+                f" {there}"
+            )
 
 
 def _pairs(values: Iterable[str], option: str) -> dict[str, str]:

@@ -11,8 +11,8 @@ from lmi_constructs.checks import (
     CheckOptions,
     TemplateSource,
     UnreadableError,
-    check_sources,
 )
+from lmi_constructs.checks import check as check_deployment
 from lmi_constructs.checks.formats import (
     as_json,
     as_junit,
@@ -21,9 +21,16 @@ from lmi_constructs.checks.formats import (
     template_of,
     with_nested,
 )
-from lmi_constructs.checks.template import read_path
+from lmi_constructs.checks.template import read_deployment, read_path
 from lmi_constructs.cli._console import console
-from lmi_constructs.cli._facts import CannotRead, fact_options, read_facts
+from lmi_constructs.cli._facts import (
+    CannotRead,
+    check_model_names,
+    fact_options,
+    read_facts,
+    template_region_option,
+)
+from lmi_constructs.findings import LmiError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,7 +40,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("paths", nargs=-1, metavar="PATH...")
-@click.option("--region", help="Region of templates that do not say it themselves.")
+@template_region_option
 @click.option(
     "--format",
     "output",
@@ -77,13 +84,17 @@ def check(
     """
     if not paths and endpoint is None:
         raise click.UsageError("give at least one PATH, or --endpoint NAME")
-    options = CheckOptions(
-        rules_off=frozenset(rules_off),
-        raised=frozenset(raised),
-        facts=read_facts(images, instance_types, model_configs),
-    )
+    facts = read_facts(images, instance_types, model_configs)
+    try:
+        options = CheckOptions(frozenset(rules_off), frozenset(raised), facts)
+    except LmiError as error:
+        raise click.UsageError(str(error)) from error
     groups = _groups(paths, region, endpoint)
-    findings = [finding for group in groups for finding in check_sources(group, options)]
+    deployments = [read_deployment(group, facts) for group in groups]
+    check_model_names(facts, deployments)
+    findings = [
+        finding for deployment in deployments for finding in check_deployment(deployment, options)
+    ]
     sources = [source for group in groups for source in group]
     if output == "json":
         click.echo(as_json(findings))

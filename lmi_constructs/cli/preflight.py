@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lmi_constructs.cli._facts import CannotRead, fact_options, read_facts
+from lmi_constructs.cli._facts import (
+    CannotRead,
+    check_model_names,
+    fact_options,
+    read_facts,
+    template_region_option,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +28,7 @@ _FORMAT_VERSION = 1
 
 @click.command()
 @click.argument("path", metavar="[PATH]", default="cdk.out")
-@click.option("--region", help="Region of templates that do not say it themselves.")
+@template_region_option
 @click.option(
     "--fail-on",
     type=click.Choice(["fail", "unknown"]),
@@ -54,7 +60,7 @@ def preflight(
     2 if PATH cannot be read.
     """
     from lmi_constructs.checks import UnreadableError
-    from lmi_constructs.checks.template import read_path
+    from lmi_constructs.checks.template import read_deployment, read_path
     from lmi_constructs.preflight import Account
     from lmi_constructs.preflight import preflight as look
 
@@ -63,6 +69,7 @@ def preflight(
         sources = read_path(path, region)
     except UnreadableError as error:
         raise CannotRead(str(error)) from error
+    check_model_names(facts, [read_deployment(sources, facts)])
     outcomes: list[Outcome] = []
     for outcome in look(sources, Account(region), facts):
         if form == "text":

@@ -6,13 +6,15 @@ from pathlib import Path
 
 import click
 
+from lmi_constructs.cli._facts import template_region_option
+
 PAGE = "lmi-report.html"
 
 
 @click.command()
 @click.argument("path", type=click.Path(exists=True, path_type=Path), default=Path("cdk.out"))
 @click.option("--output", type=click.Path(path_type=Path), help=f"File to write. Default: {PAGE}.")
-@click.option("--region", help="Region that templates go to which do not say it themselves.")
+@template_region_option
 def report(path: Path, output: Path | None, region: str | None) -> None:
     """Write a page about the endpoints in PATH: memory, settings, findings, scaling, alarms.
 

@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 import time
 from pathlib import Path
 from xml.etree import ElementTree
@@ -190,3 +192,53 @@ def test_checks_a_hundred_endpoints_in_a_second(tmp_path):
     result = run(place)
     assert time.perf_counter() - start < 1.0
     assert "0 errors, 0 warnings in 100 templates" in result.output
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--region", "mars"], "'mars' is no name of a region"),
+        (["--region", ""], "'' is no name of a region"),
+        (["--rule-off", "LMI999"], "there is no rule 'LMI999'"),
+        (["--raise", "LMI43"], "there is no rule 'LMI43'"),
+        (["--image", "mine=v99"], "container release 'v99' is not known"),
+        (["--model-config", "Nope=CONFIG"], "construct path 'Nope'; there is Model"),
+    ],
+)
+def test_refuses_an_option_that_would_do_nothing(template, tmp_path, options, said):
+    config = tmp_path / "config.json"
+    config.write_text("{}")
+    file = template(Example())
+    given = [option.replace("CONFIG", str(config)) for option in options]
+    result = CliRunner().invoke(check, [file, *given])
+    assert result.exit_code == 2
+    assert said in " ".join(result.output.split())
+
+
+def test_takes_a_model_config_by_any_name_of_its_model(template, tmp_path):
+    config = tmp_path / "config.json"
+    config.write_text("{}")
+    assert run(template(Example()), "--model-config", f"Model={config}").exit_code == 0
+
+
+def test_refuses_an_empty_path():
+    result = run("")
+    assert (result.exit_code, "the path is empty" in result.output) == (2, True)
+
+
+def test_reads_no_more_of_a_path_than_a_template_can_have():
+    result = run("/dev/zero")
+    assert (result.exit_code, "larger than any template" in result.output) == (2, True)
+
+
+def test_reads_a_template_from_a_pipe(template):
+    file = template(BAD)
+    code = "from lmi_constructs.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "check", "/dev/stdin", "--region", "us-east-1"],
+        input=Path(file).read_bytes(),
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert b"LMI042" in done.stdout

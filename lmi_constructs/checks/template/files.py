@@ -38,6 +38,8 @@ def read_path(
     Raises:
         UnreadableError: If there is nothing at the path that can be read.
     """
+    if not str(path).strip():
+        raise UnreadableError("the path is empty")
     try:
         return _read_place(Path(path), region, account)
     except OSError as error:  # a name that is too long, a folder that is forbidden
@@ -88,9 +90,11 @@ def read_template(path: Path) -> Mapping[str, Any]:
 
 def _parse(path: Path) -> object:
     try:
-        if path.stat().st_size > _LARGEST_BYTES:
+        with path.open("rb") as file:
+            content = file.read(_LARGEST_BYTES + 1)
+        if len(content) > _LARGEST_BYTES:
             raise UnreadableError(f"{path}: larger than any template")
-        text = path.read_text(encoding="utf-8-sig")
+        text = content.decode("utf-8-sig")
         if path.suffix == ".json" or text.lstrip().startswith("{"):
             try:
                 return json.loads(text)
