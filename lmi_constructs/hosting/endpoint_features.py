@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from aws_cdk import aws_sagemaker as sagemaker
 
-from lmi_constructs.findings import Finding, raise_errors
+from lmi_constructs.findings import Finding, LmiError, raise_errors
 from lmi_constructs.hosting._kinds import (
     BUCKET,
     CHOICE,
@@ -24,6 +24,7 @@ from lmi_constructs.hosting._permissions import Permission
 from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.hosting._units import seconds
 from lmi_constructs.hosting.s3_location import S3Location
+from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,24 +36,28 @@ if TYPE_CHECKING:
 
     from lmi_constructs.hosting._surroundings import Surroundings
 
-_ALL_PERCENT = 100
+_PUBLISH_SECONDS = (10, 30, 60, 120, 180, 240, 300)
 _Config = sagemaker.CfnEndpointConfig
 
 
-def _check_sampling(percentage: int) -> list[Finding]:
-    """Check the share of requests that is recorded; a token is not known."""
-    if is_token(percentage) or 0 <= percentage <= _ALL_PERCENT:
-        return []
+def _refused(where: str, message: str, takes: str) -> list[Finding]:
     return [
         Finding(
             rule="LMI010",
-            message=f"sampling_percentage is {percentage}",
-            why="CreateEndpointConfig takes 0 to 100, and refuses the configuration",
-            fix="give the share of the requests in percent, 0 to 100",
-            where="sampling_percentage",
-            source="botocore 1.44.8 sagemaker 2017-07-24 SamplingPercentage",
+            message=message,
+            why=f"CreateEndpointConfig takes {takes}, and refuses the configuration",
+            fix=f"give {takes}",
+            where=where,
+            source="botocore 1.44.8 sagemaker 2017-07-24 EndpointConfig",
         )
     ]
+
+
+def _check_range(where: str, value: float | None, least: int, most: int) -> list[Finding]:
+    """Check that a number is within the service's bounds; a token is not known."""
+    if value is None or is_token(value) or least <= value <= most:
+        return []
+    return _refused(where, f"{where} is {readable(value)}", f"{least} to {most}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +94,10 @@ class DataCapture:
             "encryption_key": ENCRYPTION_KEY,
         }
         check_fields(self, kinds)
-        raise_errors(_check_sampling(self.sampling_percentage))
+        found = _check_range("sampling_percentage", self.sampling_percentage, 0, 100)
+        if not self.modes:
+            found += _refused("modes", "modes is empty", 'one mode or more, such as ["Input"]')
+        raise_errors(found)
 
     def render(self) -> sagemaker.CfnEndpointConfig.DataCaptureConfigProperty:
         """Return the L1 property."""
@@ -156,6 +164,8 @@ class AsyncInference:
             "encryption_key": ENCRYPTION_KEY,
         }
         check_fields(self, kinds)
+        most = self.max_concurrent_invocations_per_instance
+        raise_errors(_check_range("max_concurrent_invocations_per_instance", most, 1, 1000))
 
     def render(self) -> sagemaker.CfnEndpointConfig.AsyncInferenceConfigProperty:
         """Return the L1 property."""
@@ -224,6 +234,12 @@ class EndpointMetrics:
             "publish_frequency": DURATION,
         }
         check_fields(self, kinds)
+        every = seconds(self.publish_frequency, "publish_frequency")
+        if every is not None and not is_token(every) and every not in _PUBLISH_SECONDS:
+            takes = ", ".join(map(str, _PUBLISH_SECONDS)) + " seconds"
+            raise LmiError(
+                _refused("publish_frequency", f"publish_frequency is {every} seconds", takes)
+            )
 
     def render(self) -> sagemaker.CfnEndpointConfig.MetricsConfigProperty:
         """Return the L1 property."""

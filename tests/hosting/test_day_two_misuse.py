@@ -12,6 +12,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from lmi_constructs import (
     AsyncInference,
     DataCapture,
+    EndpointMetrics,
     LmiEndpoint,
     LmiEndpointConfig,
     LmiError,
@@ -152,6 +153,23 @@ def test_captures_a_share_of_the_requests(share: int) -> None:
 @pytest.mark.parametrize("share", [0, 100])
 def test_captures_none_or_all(share: int) -> None:
     assert DataCapture(bucket="captured", sampling_percentage=share).sampling_percentage == share
+
+
+@pytest.mark.parametrize("most", [0, 1001])
+def test_hands_an_instance_a_number_of_requests_that_sagemaker_takes(most: int) -> None:
+    with pytest.raises(LmiError, match=f"per_instance is {most}"):
+        AsyncInference(bucket="answers", max_concurrent_invocations_per_instance=most)
+
+
+def test_records_one_mode_or_more() -> None:
+    with pytest.raises(LmiError, match="modes is empty"):
+        DataCapture(bucket="captured", modes=[])
+
+
+def test_publishes_metrics_as_often_as_sagemaker_can() -> None:
+    with pytest.raises(LmiError, match="publish_frequency is 15 seconds"):
+        EndpointMetrics(publish_frequency=cdk.Duration.seconds(15))
+    assert EndpointMetrics(publish_frequency=cdk.Duration.minutes(5)).publish_frequency is not None
 
 
 def variant(stack: cdk.Stack, name: str, weight: float = 1) -> LmiVariant:
