@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 from lmi_constructs._version import __version__
 from lmi_constructs.checks.rules import PlacedFinding, all_rules
+from lmi_constructs.checks.template import with_nested
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -96,14 +97,6 @@ def template_of(finding: Finding) -> str | None:
 def construct_of(finding: Finding) -> str | None:
     """Return the construct path of the resource that a finding is on."""
     return finding.construct_path if isinstance(finding, PlacedFinding) else None
-
-
-def with_nested(sources: Iterable[TemplateSource]) -> list[TemplateSource]:
-    """Return templates together with those of their nested stacks."""
-    found: list[TemplateSource] = []
-    for source in sources:
-        found += [source, *with_nested(source.nested.values())]
-    return found
 
 
 def _named(findings: Iterable[Finding]) -> list[Finding]:
