@@ -87,8 +87,21 @@ def _components(sagemaker: Any, endpoint: str) -> list[dict[str, Any]]:
             described = sagemaker.describe_inference_component(InferenceComponentName=name)
             component = _chosen(described, _COMPONENT_PROPERTIES)
             component["EndpointName"] = _attribute("Endpoint", "EndpointName")
+            for specification in _specifications(component):
+                _name_image(specification.get("Container", {}))
             components.append(component)
     return components
+
+
+def _name_image(container: dict[str, Any]) -> None:
+    """Write the image of a component's container where the template that created it has it."""
+    image = container.pop("DeployedImage", {}).get("SpecifiedImage")
+    if image:
+        container["Image"] = image
+
+
+def _specifications(component: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return component.get("Specifications") or [component.get("Specification", {})]
 
 
 def _scaling(autoscaling: Any, endpoint: str) -> dict[str, Any]:
@@ -120,7 +133,7 @@ def _scaling(autoscaling: Any, endpoint: str) -> dict[str, Any]:
 def _holders(config: Mapping[str, Any], components: list[dict[str, Any]]) -> list[dict[str, Any]]:
     holders = [*config.get("ProductionVariants", ()), *config.get("ShadowProductionVariants", ())]
     for component in components:
-        holders += component.get("Specifications") or [component.get("Specification", {})]
+        holders += _specifications(component)
     return holders
 
 

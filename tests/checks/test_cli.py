@@ -197,6 +197,15 @@ def test_refuses_a_folder_with_a_broken_template_but_not_one_with_other_files(te
     assert "broken.json" in result.output
 
 
+@pytest.mark.parametrize("manifest", ["{}", "[]", '{"name": "a web app", "version": "1"}'])
+def test_reads_the_templates_beside_a_manifest_of_something_else(template, tmp_path, manifest):
+    template(BAD)
+    (tmp_path / "manifest.json").write_text(manifest)
+    result = run(str(tmp_path))
+    assert result.exit_code == 1
+    assert "LMI042" in result.output
+
+
 def test_refuses_a_nested_stack_that_cannot_be_read(tmp_path):
     nested = {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": "child.json"}}
     (tmp_path / "parent.json").write_text(json.dumps({"Resources": {"Child": nested}}))

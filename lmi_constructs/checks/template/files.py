@@ -52,9 +52,10 @@ def read_path(
 
 def _read_place(place: Path, region: str | None, account: str | None) -> list[TemplateSource]:
     if place.is_dir():
-        if (place / "manifest.json").is_file():
-            return list(_assembly(place, region, account, 0))
-        return _folder(place, region, account)
+        artifacts = _artifacts(place)
+        if artifacts is None:
+            return _folder(place, region, account)
+        return list(_assembly(place, artifacts, region, account, 0))
     artifact = _artifact_beside(place)
     paths = _construct_paths(artifact, place.parent) if artifact else ()
     own_account, own_region = _environment(artifact.get("environment"))
@@ -147,18 +148,29 @@ def _real(source: TemplateSource) -> Path:
     return Path(source.file or source.name).resolve()
 
 
+def _artifacts(place: Path) -> Mapping[str, Any] | None:
+    """Return what a cloud assembly is made of; `None` if a folder is none."""
+    manifest = place / "manifest.json"
+    known = as_mapping(_parse(manifest)).get("artifacts") if manifest.is_file() else None
+    return known if isinstance(known, dict) else None
+
+
 def _assembly(
-    place: Path, region: str | None, account: str | None, depth: int
+    place: Path,
+    artifacts: Mapping[str, Any],
+    region: str | None,
+    account: str | None,
+    depth: int,
 ) -> Iterator[TemplateSource]:
-    artifacts = as_mapping(as_mapping(_parse(place / "manifest.json")).get("artifacts"))
     for name, artifact in artifacts.items():
         kind = as_mapping(artifact).get("type")
         properties = as_mapping(as_mapping(artifact).get("properties"))
         inner = literal(properties.get("directoryName"))
         file = literal(properties.get("templateFile"))
         if kind == "cdk:cloud-assembly" and inner and depth < _MOST_NESTED:
-            if (place / inner / "manifest.json").is_file():
-                yield from _assembly(place / inner, region, account, depth + 1)
+            within = _artifacts(place / inner)
+            if within is not None:
+                yield from _assembly(place / inner, within, region, account, depth + 1)
         elif kind == "aws:cloudformation:stack" and file:
             own_account, own_region = _environment(as_mapping(artifact).get("environment"))
             own_region, own_account = own_region or region, own_account or account
