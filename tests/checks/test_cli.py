@@ -104,6 +104,27 @@ def test_writes_sarif_with_the_line_of_the_resource(template):
     assert '"Config": {' in lines[location["region"]["startLine"] - 1]
 
 
+def test_writes_sarif_with_a_uri_from_the_working_directory(template, tmp_path, monkeypatch):
+    file = template(BAD, "my template #1.json")
+    monkeypatch.chdir(tmp_path)
+    for given in (file, "my template #1.json"):
+        (result,) = json.loads(run(given, "--format", "sarif").output)["runs"][0]["results"]
+        location = result["locations"][0]["physicalLocation"]
+        assert location["artifactLocation"]["uri"] == "my%20template%20%231.json"
+        assert location["region"]["startLine"] > 1
+
+
+def test_writes_sarif_with_the_line_of_the_resource_and_not_of_a_namesake(tmp_path):
+    body = json.dumps({"Mappings": {"Config": {"a": {"b": 1}}}, **BAD.template()}, indent=1)
+    file = tmp_path / "template.json"
+    file.write_text(body, encoding="utf-8-sig")
+    (result,) = json.loads(run(str(file), "--format", "sarif").output)["runs"][0]["results"]
+    lines = body.splitlines()
+    line = result["locations"][0]["physicalLocation"]["region"]["startLine"]
+    assert lines.index(' "Resources": {') < line - 1
+    assert '"Config": {' in lines[line - 1]
+
+
 def test_writes_junit(template):
     suite = ElementTree.fromstring(run(template(BAD), "--format", "junit").output)
     assert suite.get("failures") == "1"
