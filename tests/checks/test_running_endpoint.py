@@ -99,7 +99,8 @@ def test_finds_nothing_on_a_good_endpoint(account):
 def test_finds_the_faults_of_a_running_endpoint(account):
     account(InstanceType="ml.g5.2xlarge")
     result = run("--endpoint", "llama")
-    assert [one["rule"] for one in json.loads(result.output)["findings"]] == ["LMI055"]
+    (found,) = json.loads(result.output)["findings"]
+    assert (found["rule"], found["construct"]) == ("LMI055", "llama-model-1")
     assert result.exit_code == 1
 
 
