@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 from xml.etree import ElementTree
 
 from lmi_constructs._version import __version__
 from lmi_constructs.checks.rules import PlacedFinding, all_rules
+from lmi_constructs.checks.template import with_nested
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -98,14 +101,6 @@ def construct_of(finding: Finding) -> str | None:
     return finding.construct_path if isinstance(finding, PlacedFinding) else None
 
 
-def with_nested(sources: Iterable[TemplateSource]) -> list[TemplateSource]:
-    """Return templates together with those of their nested stacks."""
-    found: list[TemplateSource] = []
-    for source in sources:
-        found += [source, *with_nested(source.nested.values())]
-    return found
-
-
 def _named(findings: Iterable[Finding]) -> list[Finding]:
     first: dict[str, Finding] = {}
     for finding in findings:
@@ -131,11 +126,11 @@ def _sarif_result(finding: Finding, files: Mapping[str, str | None]) -> dict[str
     return {
         "ruleId": finding.rule,
         "level": finding.severity,
-        "message": {"text": f"{finding.message}. {finding.why}. Fix: {finding.fix}"},
+        "message": {"text": f"{finding.message}: {finding.why}. Fix: {finding.fix}"},
         "locations": [
             {
                 "physicalLocation": {
-                    "artifactLocation": {"uri": file.replace("\\", "/")},
+                    "artifactLocation": {"uri": _uri(file)},
                     "region": {"startLine": _line(file, finding.resource)},
                 },
                 "logicalLocations": [
@@ -146,13 +141,24 @@ def _sarif_result(finding: Finding, files: Mapping[str, str | None]) -> dict[str
     }
 
 
+def _uri(file: str) -> str:
+    """Return the URI reference of a file, from the working directory if it lies below that."""
+    path, here = Path(file), Path.cwd()
+    below = path.relative_to(here) if path.is_relative_to(here) else path
+    return quote(below.as_posix(), safe="/:", errors="surrogatepass")
+
+
 def _line(file: str, logical_id: str | None) -> int:
     """Return the line that declares a resource, the first of the file if it is not found."""
+    sought = "Resources:"
     try:
-        with open(file, encoding="utf-8") as text:  # noqa: PTH123 -- a name, no path yet
+        with open(file, encoding="utf-8-sig") as text:  # noqa: PTH123 -- a name, no path yet
             for number, line in enumerate(text, 1):
-                if line.strip().replace('"', "").startswith(f"{logical_id}:"):
+                if not line.strip().replace('"', "").startswith(sought):
+                    continue
+                if sought == f"{logical_id}:":
                     return number
+                sought = f"{logical_id}:"
     except (OSError, ValueError):
         return 1
     return 1

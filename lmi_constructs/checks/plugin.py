@@ -183,10 +183,12 @@ class _OwnChecks(LmiChecks):
         self, found: Iterable[PlacedFinding], sources: Sequence[TemplateSource]
     ) -> Iterable[PlacedFinding]:
         """Yield the remarks about constructs in these stacks that no rule repeats."""
+        from lmi_constructs.checks.template import with_nested
+
         known = {(finding.rule, finding.construct_path or "") for finding in found}
         for construct, finding in self._remarks:
             path = construct.node.path
-            stack = next((one.name for one in _all(sources) if _is_at(path, one.name)), None)
+            stack = next((one.name for one in with_nested(sources) if _is_at(path, one.name)), None)
             if stack is not None and not any(
                 rule == finding.rule and _is_at(place, path) for rule, place in known
             ):
@@ -277,7 +279,9 @@ def _with_keyword(finding: PlacedFinding) -> PlacedFinding:
 def _report(
     findings: Iterable[PlacedFinding], sources: Iterable[TemplateSource]
 ) -> cdk.PolicyValidationPluginReport:
-    files = {source.name: source.file for source in _all(sources)}
+    from lmi_constructs.checks.template import with_nested
+
+    files = {source.name: source.file for source in with_nested(sources)}
     found = list(dict.fromkeys(findings))
     return cdk.PolicyValidationPluginReport(
         success=not any(finding.severity == "error" for finding in found),
@@ -302,10 +306,3 @@ def _violation(finding: PlacedFinding, file: str | None) -> cdk.PolicyViolation:
             )
         ],
     )
-
-
-def _all(sources: Iterable[TemplateSource]) -> list[TemplateSource]:
-    found: list[TemplateSource] = []
-    for source in sources:
-        found += [source, *_all(source.nested.values())]
-    return found

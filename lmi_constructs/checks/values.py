@@ -179,7 +179,9 @@ def as_number(value: object) -> Number | None:
         except ValueError:
             return UNKNOWN
     known = number(read)
-    return known if known is not None and abs(known) < _LARGEST else UNKNOWN
+    if known is None or not abs(known) < _LARGEST:
+        return UNKNOWN
+    return int(known) if known == int(known) else known
 
 
 def as_flag(value: object) -> Flag | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lmi_constructs.checks import TemplateSource, UnreadableError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 _CONFIG_PROPERTIES: Final = (
     "ProductionVariants",
@@ -47,17 +47,24 @@ def read_endpoint(name: str, region: str | None = None) -> TemplateSource:
 
     try:
         session = boto3.Session(region_name=region)
-        body = _template(session.client("sagemaker"), name)
+        body, names = _template(session.client("sagemaker"), name)
         body.update(_scaling(session.client("application-autoscaling"), name))
     except (BotoCoreError, ClientError, ValueError) as error:  # the last of AWS_ENDPOINT_URL
         raise UnreadableError(f"endpoint {name}: {error}") from error
-    return TemplateSource(f"endpoint {name}", {"Resources": body}, session.region_name)
+    return TemplateSource(
+        f"endpoint {name}",
+        {"Resources": body},
+        session.region_name,
+        construct_paths=names,
+    )
 
 
-def _template(sagemaker: Any, name: str) -> dict[str, Any]:
+def _template(sagemaker: Any, name: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the resources, and the names that they have in the account by logical id."""
     endpoint = sagemaker.describe_endpoint(EndpointName=name)
     config = sagemaker.describe_endpoint_config(EndpointConfigName=endpoint["EndpointConfigName"])
     models: dict[str, str] = {}
+    names = {"Endpoint": name, "Config": endpoint["EndpointConfigName"]}
     resources: dict[str, Any] = {
         "Endpoint": _resource(
             "Endpoint", {"EndpointConfigName": _attribute("Config", "EndpointConfigName")}
@@ -65,9 +72,10 @@ def _template(sagemaker: Any, name: str) -> dict[str, Any]:
         "Config": _resource("EndpointConfig", _chosen(config, _CONFIG_PROPERTIES)),
     }
     components = _components(sagemaker, name)
-    for index, component in enumerate(components):
+    for index, (component_name, component) in enumerate(components.items()):
         resources[f"Component{index}"] = _resource("InferenceComponent", component)
-    for holder in _holders(resources["Config"]["Properties"], components):
+        names[f"Component{index}"] = component_name
+    for holder in _holders(resources["Config"]["Properties"], components.values()):
         model = holder.get("ModelName")
         if model:
             logical_id = models.setdefault(model, f"Model{len(models)}")
@@ -75,11 +83,12 @@ def _template(sagemaker: Any, name: str) -> dict[str, Any]:
     for model, logical_id in models.items():
         described = sagemaker.describe_model(ModelName=model)
         resources[logical_id] = _resource("Model", _chosen(described, _MODEL_PROPERTIES))
-    return resources
+        names[logical_id] = model
+    return resources, names
 
 
-def _components(sagemaker: Any, endpoint: str) -> list[dict[str, Any]]:
-    components = []
+def _components(sagemaker: Any, endpoint: str) -> dict[str, dict[str, Any]]:
+    components = {}
     pages = sagemaker.get_paginator("list_inference_components")
     for page in pages.paginate(EndpointNameEquals=endpoint):
         for row in page["InferenceComponents"]:
@@ -87,8 +96,21 @@ def _components(sagemaker: Any, endpoint: str) -> list[dict[str, Any]]:
             described = sagemaker.describe_inference_component(InferenceComponentName=name)
             component = _chosen(described, _COMPONENT_PROPERTIES)
             component["EndpointName"] = _attribute("Endpoint", "EndpointName")
-            components.append(component)
+            for specification in _specifications(component):
+                _name_image(specification.get("Container", {}))
+            components[name] = component
     return components
+
+
+def _name_image(container: dict[str, Any]) -> None:
+    """Write the image of a component's container where the template that created it has it."""
+    image = container.pop("DeployedImage", {}).get("SpecifiedImage")
+    if image:
+        container["Image"] = image
+
+
+def _specifications(component: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return component.get("Specifications") or [component.get("Specification", {})]
 
 
 def _scaling(autoscaling: Any, endpoint: str) -> dict[str, Any]:
@@ -117,10 +139,12 @@ def _scaling(autoscaling: Any, endpoint: str) -> dict[str, Any]:
     return targets
 
 
-def _holders(config: Mapping[str, Any], components: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _holders(
+    config: Mapping[str, Any], components: Iterable[dict[str, Any]]
+) -> list[dict[str, Any]]:
     holders = [*config.get("ProductionVariants", ()), *config.get("ShadowProductionVariants", ())]
     for component in components:
-        holders += component.get("Specifications") or [component.get("Specification", {})]
+        holders += _specifications(component)
     return holders
 
 

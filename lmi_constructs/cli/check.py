@@ -19,9 +19,8 @@ from lmi_constructs.checks.formats import (
     as_sarif,
     construct_of,
     template_of,
-    with_nested,
 )
-from lmi_constructs.checks.template import read_deployment, read_path
+from lmi_constructs.checks.template import read_deployment, read_path, with_nested
 from lmi_constructs.cli._console import console
 from lmi_constructs.cli._facts import (
     CannotRead,

@@ -204,6 +204,7 @@ class LocalSageMakerBackend(SageMakerModelBackend):
             return {
                 "InferenceComponentStatus": "InService",
                 "RuntimeConfig": {"DesiredCopyCount": copies, "CurrentCopyCount": copies},
+                **_described_specifications(given),
             }
         return {}
 
@@ -261,6 +262,26 @@ def _retained_properties(given: dict[str, Any]) -> set[str]:
         item["VariantPropertyType"] for item in given.get("ExcludeRetainedVariantProperties", [])
     }
     return {name for kind, names in RETAINABLE.items() if kind not in excluded for name in names}
+
+
+def _described_specifications(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the specifications of a component as Describe shows them: with the deployed image."""
+    described: dict[str, Any] = {}
+    if "Specification" in given:
+        described["Specification"] = _described_specification(given["Specification"])
+    if "Specifications" in given:
+        described["Specifications"] = list(map(_described_specification, given["Specifications"]))
+    return described
+
+
+def _described_specification(specification: dict[str, Any]) -> dict[str, Any]:
+    container = specification.get("Container")
+    if not container:
+        return specification
+    image = (
+        {"DeployedImage": {"SpecifiedImage": container["Image"]}} if "Image" in container else {}
+    )
+    return {**specification, "Container": {**container, **image}}
 
 
 def _deployed_images(model: Record | None) -> list[dict[str, str]]:

@@ -7,9 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from lmi_constructs.checks.deployment import Facts, key_of
-from lmi_constructs.checks.formats import with_nested
 from lmi_constructs.checks.rules.common import config_of, running
-from lmi_constructs.checks.template.read import read_deployment
+from lmi_constructs.checks.template.read import read_deployment, with_nested
 from lmi_constructs.checks.values import as_mapping
 from lmi_constructs.operations.aws import AwsError, DeniedError, NoAnswerError
 from lmi_constructs.preflight import instances, keys, model_files

@@ -104,6 +104,27 @@ def test_writes_sarif_with_the_line_of_the_resource(template):
     assert '"Config": {' in lines[location["region"]["startLine"] - 1]
 
 
+def test_writes_sarif_with_a_uri_from_the_working_directory(template, tmp_path, monkeypatch):
+    file = template(BAD, "my template #1.json")
+    monkeypatch.chdir(tmp_path)
+    for given in (file, "my template #1.json"):
+        (result,) = json.loads(run(given, "--format", "sarif").output)["runs"][0]["results"]
+        location = result["locations"][0]["physicalLocation"]
+        assert location["artifactLocation"]["uri"] == "my%20template%20%231.json"
+        assert location["region"]["startLine"] > 1
+
+
+def test_writes_sarif_with_the_line_of_the_resource_and_not_of_a_namesake(tmp_path):
+    body = json.dumps({"Mappings": {"Config": {"a": {"b": 1}}}, **BAD.template()}, indent=1)
+    file = tmp_path / "template.json"
+    file.write_text(body, encoding="utf-8-sig")
+    (result,) = json.loads(run(str(file), "--format", "sarif").output)["runs"][0]["results"]
+    lines = body.splitlines()
+    line = result["locations"][0]["physicalLocation"]["region"]["startLine"]
+    assert lines.index(' "Resources": {') < line - 1
+    assert '"Config": {' in lines[line - 1]
+
+
 def test_writes_junit(template):
     suite = ElementTree.fromstring(run(template(BAD), "--format", "junit").output)
     assert suite.get("failures") == "1"
@@ -160,6 +181,59 @@ def test_follows_exports_between_stacks_and_nested_stacks(tmp_path):
     assert [(finding["rule"], finding["template"]) for finding in findings] == [
         ("LMI040", "Parent/Nested")
     ]
+
+
+def test_takes_an_empty_stack_of_an_assembly_for_what_it_is(tmp_path):
+    place = assembly(tmp_path / "cdk.out", {"Empty": {"Rules": {}}, "Stack": BAD.template()})
+    findings = json.loads(run(place, "--format", "json").output)["findings"]
+    assert [(finding["rule"], finding["template"]) for finding in findings] == [("LMI042", "Stack")]
+    assert run(str(tmp_path / "cdk.out" / "Empty.template.json")).exit_code == 0
+
+
+def test_judges_a_nested_stack_in_a_folder_with_the_parameters_of_its_parent(tmp_path):
+    child = Example({f"{VARIANT}/InstanceType": {"Ref": "Type"}}).template()
+    child["Parameters"] = {"Type": {"Type": "String", "Default": "ml.g5.large"}}
+    nested = {
+        "Type": "AWS::CloudFormation::Stack",
+        "Properties": {
+            "TemplateURL": "./child.json",
+            "Parameters": {"Type": "ml.g5.12xlarge"},
+        },
+    }
+    (tmp_path / "child.json").write_text(json.dumps(child))
+    assert run(str(tmp_path)).exit_code == 1
+    (tmp_path / "parent.json").write_text(json.dumps({"Resources": {"Child": nested}}))
+    result = run(str(tmp_path))
+    assert (result.exit_code, result.output) == (0, "0 errors, 0 warnings in 2 templates\n")
+
+
+def test_refuses_a_folder_with_a_broken_template_but_not_one_with_other_files(template, tmp_path):
+    template(Example())
+    (tmp_path / "chart.yaml").write_text("{{ values }}: [")
+    (tmp_path / "package.json").write_text("{}")
+    assert run(str(tmp_path)).exit_code == 0
+    (tmp_path / "broken.json").write_text('{"Resources": {"Topic": {"Type": "AWS::SNS::Topic"},}}')
+    result = run(str(tmp_path))
+    assert result.exit_code == 2
+    assert "broken.json" in result.output
+
+
+@pytest.mark.parametrize("manifest", ["{}", "[]", '{"name": "a web app", "version": "1"}'])
+def test_reads_the_templates_beside_a_manifest_of_something_else(template, tmp_path, manifest):
+    template(BAD)
+    (tmp_path / "manifest.json").write_text(manifest)
+    result = run(str(tmp_path))
+    assert result.exit_code == 1
+    assert "LMI042" in result.output
+
+
+def test_refuses_a_nested_stack_that_cannot_be_read(tmp_path):
+    nested = {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": "child.json"}}
+    (tmp_path / "parent.json").write_text(json.dumps({"Resources": {"Child": nested}}))
+    (tmp_path / "child.json").write_text("{")
+    result = run(str(tmp_path / "parent.json"))
+    assert result.exit_code == 2
+    assert "child.json" in result.output
 
 
 def test_takes_an_image_of_the_users_own_for_a_release(template):

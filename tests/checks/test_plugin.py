@@ -82,6 +82,15 @@ def test_a_good_app_passes_in_silence(tmp_path):
     assert rules(reports) == []
 
 
+def test_an_app_with_an_empty_stack_passes(tmp_path):
+    app = cdk.App()
+    stack_of(app, Example(), tmp_path)
+    cdk.Stack(app, "Empty")
+    cdk.NestedStack(cdk.Stack(app, "Parent"), "Empty")
+    cdk.Validations.of(app).add_plugins(LmiChecks())
+    app.synth()
+
+
 def test_an_acknowledged_error_does_not_fail_though_warnings_stay(tmp_path):
     app = cdk.App()
     stack = stack_of(app, Example({**BAD.change, **WARNED.change}), tmp_path)

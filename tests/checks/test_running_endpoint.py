@@ -14,8 +14,9 @@ GOOD = good_templates()["endpoint"]["Resources"]
 class SageMaker:
     """Answers the describing calls for one endpoint; any other call fails the test."""
 
-    def __init__(self, variant):
+    def __init__(self, variant, components):
         self.variant = variant
+        self.components = components
 
     def describe_endpoint(self, *, EndpointName):
         if EndpointName != "llama":
@@ -34,7 +35,11 @@ class SageMaker:
 
     def get_paginator(self, name):
         assert name == "list_inference_components"
-        return Pages({"InferenceComponents": []})
+        rows = [{"InferenceComponentName": name} for name in self.components]
+        return Pages({"InferenceComponents": rows})
+
+    def describe_inference_component(self, *, InferenceComponentName):
+        return self.components[InferenceComponentName]
 
 
 class AutoScaling:
@@ -60,10 +65,14 @@ class Pages:
 
 @pytest.fixture
 def account(monkeypatch):
-    def with_variant(**changes):
+    def with_variant(components=(), **changes):
         variant = {**GOOD["Config"]["Properties"]["ProductionVariants"][0], **changes}
-        variant["ModelName"] = "llama-model-1"
-        clients = {"sagemaker": SageMaker(variant), "application-autoscaling": AutoScaling()}
+        if components:
+            del variant["ModelName"]
+        else:
+            variant["ModelName"] = "llama-model-1"
+        sagemaker = SageMaker(variant, dict(components))
+        clients = {"sagemaker": sagemaker, "application-autoscaling": AutoScaling()}
 
         class Session:
             region_name = "us-east-1"
@@ -90,8 +99,21 @@ def test_finds_nothing_on_a_good_endpoint(account):
 def test_finds_the_faults_of_a_running_endpoint(account):
     account(InstanceType="ml.g5.2xlarge")
     result = run("--endpoint", "llama")
-    assert [one["rule"] for one in json.loads(result.output)["findings"]] == ["LMI055"]
+    (found,) = json.loads(result.output)["findings"]
+    assert (found["rule"], found["construct"]) == ("LMI055", "llama-model-1")
     assert result.exit_code == 1
+
+
+def test_reads_the_image_of_a_component_where_the_service_shows_it(account):
+    image = GOOD["Model"]["Properties"]["PrimaryContainer"]["Image"]
+    container = {
+        "DeployedImage": {"SpecifiedImage": image, "ResolvedImage": f"{image}@sha256:0"},
+        "Environment": {"OPTION_DTYPE": "fp8"},
+    }
+    component = {"VariantName": "AllTraffic", "Specification": {"Container": container}}
+    account(components={"chat": component})
+    found = json.loads(run("--endpoint", "llama").output)["findings"]
+    assert ("LMI001", "Component0") in [(one["rule"], one["resource"]) for one in found]
 
 
 def test_says_that_an_endpoint_cannot_be_read(account):

@@ -170,3 +170,10 @@ FAULTS = {
 def test_finds(fault):
     rule, example = FAULTS[fault]
     assert rule in {finding.rule for finding in findings(example)}
+
+
+def test_shows_a_whole_number_as_one_however_it_is_written():
+    needs = "Component/Properties/Specification/ComputeResourceRequirements"
+    changed = {f"{needs}/NumberOfAcceleratorDevicesRequired": 8.0}
+    messages = [one.message for one in findings(Example(changed, base="components"))]
+    assert "8 accelerators are asked, ml.g5.12xlarge has 4" in messages

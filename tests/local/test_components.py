@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
+from click.testing import CliRunner
 
+from lmi_constructs.cli.check import check
 from lmi_constructs.runtime import AsleepError, LmiClient
 
 
@@ -53,6 +56,30 @@ def test_updates_copies_and_specification_in_place(
         ]
         == 8
     )
+
+
+def test_shows_the_image_of_a_component_as_deployed_which_the_checks_read(
+    aws: Any,
+    sagemaker: Any,
+    component_endpoint: str,
+    component_request: dict[str, Any],
+    model_request: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    container = model_request["PrimaryContainer"]
+    specification = component_request["Specification"]
+    del specification["ModelName"]
+    specification["Container"] = {"Image": container["Image"], "Environment": {"OPTION_DTYPE": "x"}}
+    sagemaker.create_inference_component(**component_request)
+    described = sagemaker.describe_inference_component(InferenceComponentName="llama-copy")
+    shown = described["Specification"]["Container"]
+    assert shown["DeployedImage"] == {"SpecifiedImage": container["Image"]}
+    assert "Image" not in shown
+    for name, value in aws.environment().items():
+        monkeypatch.setenv(name, value)
+    result = CliRunner().invoke(check, ["--endpoint", component_endpoint, "--format", "json"])
+    found = json.loads(result.output)["findings"]
+    assert ("LMI001", "llama-copy") in [(one["rule"], one["construct"]) for one in found]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from lmi_constructs.checks.template.read import TemplateSource
+from lmi_constructs.checks.template.read import TemplateSource, with_nested
 from lmi_constructs.checks.values import as_mapping, as_sequence, literal
 
 if TYPE_CHECKING:
@@ -23,6 +23,10 @@ _Paths = tuple[tuple[str, str], ...]
 
 class UnreadableError(Exception):
     """A path that holds no template that can be read; the message says why."""
+
+
+class _NoTemplateError(UnreadableError):
+    """A file that can be read and is something else."""
 
 
 def read_path(
@@ -48,14 +52,16 @@ def read_path(
 
 def _read_place(place: Path, region: str | None, account: str | None) -> list[TemplateSource]:
     if place.is_dir():
-        if (place / "manifest.json").is_file():
-            return list(_assembly(place, region, account, 0))
-        return _folder(place, region, account)
+        artifacts = _artifacts(place)
+        if artifacts is None:
+            return _folder(place, region, account)
+        return list(_assembly(place, artifacts, region, account, 0))
     artifact = _artifact_beside(place)
     paths = _construct_paths(artifact, place.parent) if artifact else ()
     own_account, own_region = _environment(artifact.get("environment"))
     target = (own_region or region, own_account or account)
-    return [_stack(place, place.name, target, paths, _stack_name(artifact))]
+    stack_name = _stack_name(artifact)
+    return [_stack(place, place.name, target, paths, stack_name, of_assembly=bool(artifact))]
 
 
 def read_stack(
@@ -76,16 +82,22 @@ def read_stack(
     return _stack(place, name, (region, account), _construct_paths_beside(place))
 
 
-def read_template(path: Path) -> Mapping[str, Any]:
+def read_template(path: Path, *, of_assembly: bool = False) -> Mapping[str, Any]:
     """Return a parsed template.
+
+    Args:
+        path: The file.
+        of_assembly: Whether the CDK wrote it, which leaves `Resources` out of an empty stack.
 
     Raises:
         UnreadableError: If the file cannot be read, or is no template.
     """
     body = _parse(path)
-    if not isinstance(body, dict) or not isinstance(body.get("Resources"), dict):
-        raise UnreadableError(f"{path}: no CloudFormation template (it has no Resources)")
-    return body
+    if isinstance(body, dict):
+        resources = body.get("Resources", {} if of_assembly else None)
+        if isinstance(resources, dict):
+            return {**body, "Resources": resources}
+    raise _NoTemplateError(f"{path}: no CloudFormation template (it has no Resources)")
 
 
 def _parse(path: Path) -> object:
@@ -118,25 +130,47 @@ def _folder(place: Path, region: str | None, account: str | None) -> list[Templa
         if file.is_file() and file.suffix in _SUFFIXES:
             try:
                 sources += read_path(file, region, account)
-            except UnreadableError:
+            except _NoTemplateError:
                 continue
+            except UnreadableError:
+                if (
+                    b"AWS::" in file.read_bytes()
+                ):  # a broken template, whose faults nobody would see
+                    raise
     if not sources:
         raise UnreadableError(f"{place}: neither a cloud assembly nor a folder with templates")
-    return sources
+    nested = with_nested(one for source in sources for one in source.nested.values())
+    inner = set(map(_real, nested))  # which are read with the parameters of their parents
+    return [source for source in sources if _real(source) not in inner] or sources
+
+
+def _real(source: TemplateSource) -> Path:
+    return Path(source.file or source.name).resolve()
+
+
+def _artifacts(place: Path) -> Mapping[str, Any] | None:
+    """Return what a cloud assembly is made of; `None` if a folder is none."""
+    manifest = place / "manifest.json"
+    known = as_mapping(_parse(manifest)).get("artifacts") if manifest.is_file() else None
+    return known if isinstance(known, dict) else None
 
 
 def _assembly(
-    place: Path, region: str | None, account: str | None, depth: int
+    place: Path,
+    artifacts: Mapping[str, Any],
+    region: str | None,
+    account: str | None,
+    depth: int,
 ) -> Iterator[TemplateSource]:
-    artifacts = as_mapping(as_mapping(_parse(place / "manifest.json")).get("artifacts"))
     for name, artifact in artifacts.items():
         kind = as_mapping(artifact).get("type")
         properties = as_mapping(as_mapping(artifact).get("properties"))
         inner = literal(properties.get("directoryName"))
         file = literal(properties.get("templateFile"))
         if kind == "cdk:cloud-assembly" and inner and depth < _MOST_NESTED:
-            if (place / inner / "manifest.json").is_file():
-                yield from _assembly(place / inner, region, account, depth + 1)
+            within = _artifacts(place / inner)
+            if within is not None:
+                yield from _assembly(place / inner, within, region, account, depth + 1)
         elif kind == "aws:cloudformation:stack" and file:
             own_account, own_region = _environment(as_mapping(artifact).get("environment"))
             own_region, own_account = own_region or region, own_account or account
@@ -150,9 +184,15 @@ def _stack_name(artifact: Mapping[str, Any]) -> str | None:
 
 
 def _stack(
-    file: Path, name: str, target: _Target, paths: _Paths, stack_name: str | None = None
+    file: Path,
+    name: str,
+    target: _Target,
+    paths: _Paths,
+    stack_name: str | None = None,
+    *,
+    of_assembly: bool = True,
 ) -> TemplateSource:
-    body = read_template(file)
+    body = read_template(file, of_assembly=of_assembly)
     return TemplateSource(
         name=name,
         body=body,
@@ -190,10 +230,7 @@ def _nested(
         file = _nested_file(as_mapping(resource), place)
         if file is None or place / file in above:
             continue
-        try:
-            inner = read_template(place / file)
-        except UnreadableError:
-            continue
+        inner = read_template(place / file, of_assembly=True)
         name = f"{parent}/{logical_id}"
         own = _inside_nested_stack(paths, str(logical_id))
         found[logical_id] = TemplateSource(

@@ -56,6 +56,14 @@ class TemplateSource:
     stack_name: str | None = None
 
 
+def with_nested(sources: Iterable[TemplateSource]) -> list[TemplateSource]:
+    """Return templates together with those of their nested stacks."""
+    found: list[TemplateSource] = []
+    for source in sources:
+        found += [source, *with_nested(source.nested.values())]
+    return found
+
+
 def read_deployment(sources: Iterable[TemplateSource], facts: Facts | None = None) -> Deployment:
     """Return what a set of templates creates together.
 
