@@ -158,7 +158,9 @@ def test_captures_none_or_all(share: int) -> None:
 @pytest.mark.parametrize("most", [0, 1001])
 def test_hands_an_instance_a_number_of_requests_that_sagemaker_takes(most: int) -> None:
     with pytest.raises(LmiError, match=f"per_instance is {most}"):
-        AsyncInference(bucket="answers", max_concurrent_invocations_per_instance=most)
+        AsyncInference(
+            bucket="answers", output_prefix="a/", max_concurrent_invocations_per_instance=most
+        )
 
 
 def test_records_one_mode_or_more() -> None:
