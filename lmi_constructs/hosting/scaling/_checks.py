@@ -12,7 +12,7 @@ from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection
 
 _BOTOCORE: Final = "botocore 1.44.8 application-autoscaling 2016-02-06"
 _POLICY_NAME: Final = re.compile(r"[ -~]{1,256}")
@@ -165,7 +165,7 @@ def check_policy_name(name: str) -> list[Finding]:
     ]
 
 
-def check_tracked_once(metric: object, others: Sequence[object]) -> list[Finding]:
+def check_tracked_once(metric: object, others: Collection[object]) -> list[Finding]:
     """Check that no two policies keep the same metric near a target."""
     if metric not in others:
         return []

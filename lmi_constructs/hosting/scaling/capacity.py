@@ -79,7 +79,7 @@ class ScalableCapacity(Construct):
         self._startup_seconds = startup_seconds
         self._is_async = is_async
         report(self, check_capacity(min_capacity, max_capacity, least=least))
-        self._tracked: list[object] = []
+        self._tracked: dict[str, object] = {}
         self._scheduled: list[autoscaling.CfnScalableTarget.ScheduledActionProperty] = []
         self.wake_up_policy: autoscaling.CfnScalingPolicy | None = None
         self.wake_up_alarm: cloudwatch.Alarm | None = None
@@ -349,8 +349,8 @@ class ScalableCapacity(Construct):
         tracked = _policies.identity(metric)
         with placed(self, id):
             report(self, check_policy_name(id))
-            if self.node.try_find_child(id) is None:
-                report(self, check_tracked_once(tracked, self._tracked))
+            if id not in self._tracked:  # one that is taken is refused for that
+                report(self, check_tracked_once(tracked, self._tracked.values()))
             policy = _policies.track(
                 self,
                 id,
@@ -361,7 +361,7 @@ class ScalableCapacity(Construct):
                 scale_out_seconds=scale_out_seconds,
                 disable_scale_in=disable_scale_in,
             )
-        self._tracked.append(tracked)
+        self._tracked[id] = tracked
         return policy
 
     def _scale_out_seconds(self, given: cdk.Duration | None) -> int:
