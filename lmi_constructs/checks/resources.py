@@ -5,7 +5,7 @@ For the values see [`lmi_constructs.checks.values`][]: known, `Text`, `UNKNOWN`,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from lmi_constructs.checks.values import UNKNOWN, Flag, Number, String, Unknown
@@ -114,6 +114,20 @@ class ManagedScaling:
 
 
 @dataclass(frozen=True, kw_only=True)
+class InstancePool:
+    """One of several instance types of a variant, in order of preference.
+
+    Attributes:
+        path: Path of the instance type inside the resource's properties.
+        model: Model on this type; `None` if it is the variant's.
+    """
+
+    path: str
+    instance_type: String | None = None
+    model: String | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Variant:
     """A production or shadow variant of an endpoint configuration."""
 
@@ -121,7 +135,7 @@ class Variant:
     name: String | None = None
     model: String | None = None
     instance_type: String | None = None
-    instance_pools: tuple[tuple[str, String | None], ...] = ()
+    instance_pools: tuple[InstancePool, ...] = ()
     initial_instance_count: Number | None = None
     volume_size: Number | None = None
     download_timeout: Number | None = None
@@ -135,8 +149,23 @@ class Variant:
     @property
     def instance_types(self) -> tuple[tuple[str, String], ...]:
         """All instance types it may run on, each with its path."""
-        rows = ((f"{self.path}/InstanceType", self.instance_type), *self.instance_pools)
+        pools = ((pool.path, pool.instance_type) for pool in self.instance_pools)
+        rows = ((f"{self.path}/InstanceType", self.instance_type), *pools)
         return tuple((path, kind) for path, kind in rows if kind is not None)
+
+    @property
+    def by_model(self) -> tuple[Variant, ...]:
+        """The variant once for each model that it runs, with the instance types of that model."""
+        own = tuple(pool for pool in self.instance_pools if pool.model is None)
+        others = tuple(pool for pool in self.instance_pools if pool.model is not None)
+        if not others:
+            return (self,)
+        first = (replace(self, instance_pools=own),) if own or self.instance_type else ()
+        rest = (
+            replace(self, model=pool.model, instance_type=None, instance_pools=(pool,))
+            for pool in others
+        )
+        return (*first, *rest)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,8 @@
 import pytest
 
 from lmi_constructs.checks.examples import REMOVED, Example
-from tests.checks.support import findings
+from lmi_constructs.checks.rules import all_rules
+from tests.checks.support import findings, rules
 
 CONTAINER = "Model/Properties/PrimaryContainer"
 ENVIRONMENT = f"{CONTAINER}/Environment"
@@ -177,3 +178,68 @@ def test_shows_a_whole_number_as_one_however_it_is_written():
     changed = {f"{needs}/NumberOfAcceleratorDevicesRequired": 8.0}
     messages = [one.message for one in findings(Example(changed, base="components"))]
     assert "8 accelerators are asked, ml.g5.12xlarge has 4" in messages
+
+
+NEURON = "763104351884.dkr.ecr.us-east-1.amazonaws.com/djl-inference:0.30.0-neuronx-sdk2.20.1"
+FALLBACK = {
+    "Type": "AWS::SageMaker::Model",
+    "Properties": {
+        "ExecutionRoleArn": {"Fn::GetAtt": ["Role", "Arn"]},
+        "PrimaryContainer": {
+            "Image": NEURON,
+            "Environment": {"OPTION_TENSOR_PARALLEL_DEGREE": "8"},
+        },
+    },
+}
+
+
+def pools(second):
+    return {
+        "Fallback": FALLBACK,
+        f"{VARIANT}/InstanceType": REMOVED,
+        f"{VARIANT}/InferenceAmiVersion": REMOVED,
+        f"{VARIANT}/InstancePools": [
+            {"InstanceType": "ml.g6.12xlarge", "Priority": 1},
+            {"InstanceType": "ml.inf2.24xlarge", "Priority": 2, **second},
+        ],
+    }
+
+
+def test_judges_an_instance_pool_with_the_model_that_runs_on_it():
+    override = {"ModelNameOverride": {"Fn::GetAtt": ["Fallback", "ModelName"]}}
+    assert "LMI036" not in rules(Example(pools(override)))
+    found = {one.rule: one for one in findings(Example(pools({})))}
+    assert found["LMI036"].path == "ProductionVariants/0/InstancePools/1/InstanceType"
+
+
+def test_finds_an_override_of_a_pool_that_its_accelerators_cannot_run():
+    override = {"ModelNameOverride": {"Fn::GetAtt": ["Fallback", "ModelName"]}}
+    changes = pools(override)
+    changes[f"{VARIANT}/InstancePools"][1]["InstanceType"] = "ml.g6.48xlarge"
+    found = {one.rule: one for one in findings(Example(changes))}
+    assert found["LMI036"].path == "ProductionVariants/0/InstancePools/1/InstanceType"
+
+
+def test_names_the_host_image_of_the_variant_since_pools_have_none():
+    changes = pools({})
+    changes[f"{VARIANT}/InstancePools"] = [{"InstanceType": "ml.g5.12xlarge", "Priority": 1}]
+    found = {one.rule: one for one in findings(Example(changes))}
+    assert found["LMI032"].path == "ProductionVariants/0/InferenceAmiVersion"
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ("LMI018", "v12, which has DJL Serving 0.30.0, runs on an async endpoint"),
+        ("LMI031", "the image is in 763104351884"),
+        ("LMI033", "the host image al2023-ami-sagemaker-inference-gpu-4-1 has 13.0"),
+        ("LMI042", "VolumeSizeInGB is 256, but ml.g5.12xlarge has 3800 GB"),
+        ("LMI054", "fp8 needs compute capability 8.9"),
+        ("LMI079", "MinInstanceCount 3 is above MaxInstanceCount 2"),
+        ("LMI094", "only lambda.amazonaws.com may assume Role"),
+    ],
+)
+def test_says_which_value_is_wrong_and_against_what(rule, words):
+    (example,) = (one.failing for one in all_rules() if one.id == rule)
+    messages = [one.message for one in findings(example) if one.rule == rule]
+    assert any(words in message for message in messages), messages

@@ -60,15 +60,15 @@ class FormatNotSupported(Rule):
                     continue
                 capability = tuple(int(part) for part in kind.compute_capability.split("."))
                 path = f"{one.container.path}/Environment"
-                has = f"{kind.accelerator} ({literal(name)}) has compute capability"
+                has = f"{kind.accelerator} ({literal(name)}) has {kind.compute_capability}"
                 if dtype in _BF16_NAMES and capability < _BF16_FROM:
-                    message = f"bf16 needs 8.0, {has} {kind.compute_capability}"
+                    message = f"bf16 needs compute capability 8.0, {has}"
                     fix = "use OPTION_DTYPE=fp16, or an instance with A10G, L4 or later"
                     yield self.found(
                         one.resource, path, message, fix=fix, severity="error", source=_BF16_SOURCE
                     )
                 if quantization == "fp8" and capability < _FP8_FROM:
-                    message = f"fp8 needs 8.9 to be computed in, {has} {kind.compute_capability}"
+                    message = f"fp8 needs compute capability 8.9 to be computed in, {has}"
                     fix = (
                         "use AWQ, GPTQ or bf16 weights, or an instance with L4, L40S, H100 or later;"
                         " below that fp8 saves memory only"

@@ -183,7 +183,7 @@ class RoleNotForSageMaker(Rule):
             if services is UNKNOWN or not services:
                 continue
             if not any(service.startswith("sagemaker.") for service in services):
-                message = f"{role.logical_id} is for {', '.join(services)}"
+                message = f"only {', '.join(services)} may assume {role.logical_id}"
                 yield self.found(model, "ExecutionRoleArn", message)
 
 

@@ -160,10 +160,11 @@ def once(
 @once
 def running(deployment: Deployment) -> Iterator[Running]:
     """Return each container together with each variant that runs it."""
-    for config, variant in variants(deployment):
-        model = deployment.model(variant.model)
-        for container in model.containers if model else ():
-            yield Running(model, model, container, config, variant)  # type: ignore[arg-type]
+    for config, whole in variants(deployment):
+        for variant in whole.by_model:
+            model = deployment.model(variant.model)
+            for container in model.containers if model else ():
+                yield Running(model, model, container, config, variant)  # type: ignore[arg-type]
     for component in deployment.components:
         for config, variant in deployment.hosts(component):
             for one in component.specifications:

@@ -319,7 +319,8 @@ class ManagedScalingOutOfRange(Rule):
         path = f"{variant.path}/ManagedInstanceScaling"
         initial = number(variant.initial_instance_count)
         if least is not None and most is not None and least > most:
-            yield self.found(config, path, f"MinInstanceCount {least} is above {most}")
+            message = f"MinInstanceCount {least} is above MaxInstanceCount {most}"
+            yield self.found(config, path, message)
         elif most is not None and most < 1:
             yield self.found(config, f"{path}/MaxInstanceCount", f"MaxInstanceCount is {most}")
         elif initial is not None and most is not None and initial > most:

@@ -227,7 +227,10 @@ class AsyncOnOldServer(Rule):
                 continue
             version = tuple(int(part) for part in container.release.djl.split(".")[:2])
             if version < (0, 31):
-                message = f"{container.name} has DJL Serving {container.release.djl}"
+                message = (
+                    f"{container.name}, which has DJL Serving {container.release.djl}, runs on an"
+                    " async endpoint"
+                )
                 yield self.found(one.resource, f"{one.container.path}/Image", message)
 
 

@@ -16,7 +16,7 @@ from lmi_constructs.checks.rules.common import (
     running,
     variants,
 )
-from lmi_constructs.checks.values import literal
+from lmi_constructs.checks.values import literal, shown
 from lmi_constructs.facts import InstanceType, host_images, registries
 from lmi_constructs.facts.host_image_choices import choose_host_image
 
@@ -91,7 +91,10 @@ class WrongRegistryAccount(Rule):
                 continue
             domain = (literal(parts.domain) or f".{registry.domain}").lstrip(".")
             if (parts.account, domain) != (registry.account, registry.domain):
-                message = f"AWS's registry in {registry.region} is {registry.host}"
+                message = (
+                    f"the image is in {shown(parts.account)} under {domain}, but AWS's registry"
+                    f" in {registry.region} is {registry.host}"
+                )
                 fix = f"pull it from {registry.host}"
                 yield self.found(resource, f"{container.path}/Image", message, fix=fix)
 
@@ -114,7 +117,7 @@ class DriverTooOld(Rule):
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
         """Yield variants without a host image whose default driver is too old."""
-        for one, path, kind, cuda in _on_default_host(deployment):
+        for one, kind, cuda in _on_default_host(deployment):
             if kind.default_host_driver is None or kind.default_host_driver >= 500:
                 continue
             severity = self._severity(deployment, one.container, cuda)
@@ -126,8 +129,7 @@ class DriverTooOld(Rule):
                 fix = "choose another image or instance type: no host image is known that runs both"
                 if not _lacks_host_image(release(deployment, one.container), kind):
                     fix = f"set InferenceAmiVersion to {_host_image_for(cuda)}"
-                where = f"{path.rsplit('/', 1)[0]}/InferenceAmiVersion"
-                yield self.found(one.config, where, message, fix=fix, severity=severity)
+                yield self.found(one.config, _place(one), message, fix=fix, severity=severity)
 
     def _severity(
         self, deployment: Deployment, container: Container, cuda: Cuda
@@ -155,11 +157,9 @@ class DriverTooNew(Rule):
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
         """Yield variants with a host image of a later CUDA generation than the image's."""
-        for one in running(deployment):
-            cuda, host = _cuda(deployment, one.container), _host_cuda(one)
-            if cuda and host and cuda[0] < host[0]:
-                message = f"the image has CUDA {cuda[0]}.{cuda[1]}, the host {host[0]}.{host[1]}"
-                yield self.found(one.config, f"{one.variant.path}/InferenceAmiVersion", message)
+        for one, cuda, host in _on_chosen_host(deployment):
+            if cuda[0] < host[0]:
+                yield self.found(one.config, _place(one), _difference(one, cuda, host))
 
 
 class HostImageOfAnotherKind(Rule):
@@ -257,7 +257,7 @@ class HostImageNotChosen(Rule):
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
         """Yield CUDA 13 images on a host that is older or left to the default."""
-        for one, path, kind, cuda in _on_default_host(deployment):
+        for one, kind, cuda in _on_default_host(deployment):
             driver = kind.default_host_driver
             if _lacks_host_image(release(deployment, one.container), kind):
                 continue
@@ -266,15 +266,10 @@ class HostImageNotChosen(Rule):
                 message = (
                     f"{kind.name} starts with {has} and the image has CUDA {cuda[0]}.{cuda[1]}"
                 )
-                where = f"{path.rsplit('/', 1)[0]}/InferenceAmiVersion"
-                yield self.found(one.config, where, message)
-        for one in running(deployment):
-            chosen, host = _cuda(deployment, one.container), _host_cuda(one)
-            if chosen and host and chosen[0] > host[0]:
-                message = (
-                    f"the image has CUDA {chosen[0]}.{chosen[1]}, the host {host[0]}.{host[1]}"
-                )
-                yield self.found(one.config, f"{one.variant.path}/InferenceAmiVersion", message)
+                yield self.found(one.config, _place(one), message)
+        for one, cuda, host in _on_chosen_host(deployment):
+            if cuda[0] > host[0]:
+                yield self.found(one.config, _place(one), _difference(one, cuda, host))
 
 
 class NoHostImageKnown(Rule):
@@ -299,19 +294,14 @@ class NoHostImageKnown(Rule):
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
         """Yield releases on instance types for which nobody has published a host image."""
-        for one in running(deployment):
+        for one, kind in _without_host_image(deployment):
             container = release(deployment, one.container)
-            if container is None or one.variant.host_image is not None:
+            if container is None or kind.accelerator_kind != _accelerator_kind(container):
                 continue
-            for path, name in one.variant.instance_types:
-                kind = instance(name)
-                if kind is None or kind.accelerator_kind != _accelerator_kind(container):
-                    continue
-                old = kind.default_host_driver is not None and kind.default_host_driver < 500
-                if _lacks_host_image(container, kind) and not old:  # old ones are LMI032
-                    message = f"no host image is known that runs {container.name} on {kind.name}"
-                    where = f"{path.rsplit('/', 1)[0]}/InferenceAmiVersion"
-                    yield self.found(one.config, where, message)
+            old = kind.default_host_driver is not None and kind.default_host_driver < 500
+            if _lacks_host_image(container, kind) and not old:  # old ones are LMI032
+                message = f"no host image is known that runs {container.name} on {kind.name}"
+                yield self.found(one.config, _place(one), message)
 
 
 def _accelerator_kind(container: LmiContainer) -> str:
@@ -324,18 +314,42 @@ def _lacks_host_image(container: LmiContainer | None, kind: InstanceType) -> boo
     return container is not None and choose_host_image(container.release, kind.family) is None
 
 
-def _on_default_host(
-    deployment: Deployment,
-) -> Iterator[tuple[Running, str, InstanceType, Cuda]]:
-    """Yield containers on GPU instances whose host image is left to SageMaker."""
+def _without_host_image(deployment: Deployment) -> Iterator[tuple[Running, InstanceType]]:
+    """Yield containers on instances whose host image is left to SageMaker."""
     for one in running(deployment):
+        if one.variant.host_image is None:
+            for _, name in one.variant.instance_types:
+                kind = instance(name)
+                if kind is not None:
+                    yield one, kind
+
+
+def _on_default_host(deployment: Deployment) -> Iterator[tuple[Running, InstanceType, Cuda]]:
+    """Yield containers with CUDA on GPU instances whose host image is left to SageMaker."""
+    for one, kind in _without_host_image(deployment):
         cuda = _cuda(deployment, one.container)
-        if cuda is None or one.variant.host_image is not None:
-            continue
-        for path, name in one.variant.instance_types:
-            kind = instance(name)
-            if kind is not None and kind.accelerator_kind == "gpu":
-                yield one, path, kind, cuda
+        if cuda is not None and kind.accelerator_kind == "gpu":
+            yield one, kind, cuda
+
+
+def _on_chosen_host(deployment: Deployment) -> Iterator[tuple[Running, Cuda, Cuda]]:
+    """Yield containers with their CUDA and that of the host image that was chosen."""
+    for one in running(deployment):
+        cuda, host = _cuda(deployment, one.container), _host_cuda(one)
+        if cuda and host:
+            yield one, cuda, host
+
+
+def _place(one: Running) -> str:
+    """Return where the host image is chosen: it is the whole variant's, also of instance pools."""
+    return f"{one.variant.path}/InferenceAmiVersion"
+
+
+def _difference(one: Running, cuda: Cuda, host: Cuda) -> str:
+    return (
+        f"the image has CUDA {cuda[0]}.{cuda[1]}, the host image"
+        f" {literal(one.variant.host_image)} has {host[0]}.{host[1]}"
+    )
 
 
 def _cuda(deployment: Deployment, container: Container) -> Cuda | None:

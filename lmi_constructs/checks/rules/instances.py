@@ -113,9 +113,13 @@ class VolumeSizeNotAllowed(Rule):
         for config, variant in variants(deployment):
             kinds = [instance(name) for _, name in variant.instance_types]
             stored = [kind for kind in kinds if kind and not kind.volume_size_allowed]
-            if number(variant.volume_size) is not None and stored:
+            size = number(variant.volume_size)
+            if size is not None and stored:
                 kind = stored[0]
-                message = f"{kind.name} has {kind.local_storage_gb} GB of local storage"
+                message = (
+                    f"VolumeSizeInGB is {size}, but {kind.name} has {kind.local_storage_gb} GB of"
+                    " local storage"
+                )
                 confirmed = _REFUSES_VOLUME.match(kind.family) is not None
                 yield self.found(
                     config,

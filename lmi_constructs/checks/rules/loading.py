@@ -111,7 +111,10 @@ class ScaledBeforeLoaded(Rule):
         "what was added does not take load yet, so the metric stays high and more and more are"
         " added, up to MaxCapacity"
     )
-    fix = "leave scale_out_cooldown out, which is then as long as the model may take to start"
+    fix = (
+        "set ScaleOutCooldown to the seconds that the model may take to start, which the constructs"
+        " of this library do where scale_out_cooldown is left out"
+    )
     source = ShorterThanAnyLoading.source
     failing = _scaled_after(60)
     passing = _scaled_after(900)

@@ -12,6 +12,7 @@ from lmi_constructs.checks.resources import (
     Container,
     Endpoint,
     EndpointConfig,
+    InstancePool,
     Key,
     ManagedScaling,
     Model,
@@ -181,11 +182,7 @@ def _variant(variant: Mapping[str, Any], path: str) -> Variant:
         model=as_string(variant.get("ModelName")),
         instance_type=as_string(variant.get("InstanceType")),
         instance_pools=tuple(
-            (
-                f"{path}/InstancePools/{index}/InstanceType",
-                as_string(as_mapping(pool).get("InstanceType")),
-            )
-            for index, pool in pools
+            _pool(as_mapping(pool), f"{path}/InstancePools/{index}") for index, pool in pools
         ),
         initial_instance_count=as_number(variant.get("InitialInstanceCount")),
         volume_size=as_number(variant.get("VolumeSizeInGB")),
@@ -196,6 +193,14 @@ def _variant(variant: Mapping[str, Any], path: str) -> Variant:
         managed_scaling=_managed_scaling(variant.get("ManagedInstanceScaling")),
         serverless=variant.get("ServerlessConfig") is not None,
         reserved=variant.get("CapacityReservationConfig") is not None,
+    )
+
+
+def _pool(pool: Mapping[str, Any], path: str) -> InstancePool:
+    return InstancePool(
+        path=f"{path}/InstanceType",
+        instance_type=as_string(pool.get("InstanceType")),
+        model=as_string(pool.get("ModelNameOverride")),
     )
 
 
