@@ -6,7 +6,7 @@ import difflib
 import re
 from typing import TYPE_CHECKING, Final
 
-from lmi_constructs.container.front_end import Unknown, option_name, shown, text_of
+from lmi_constructs.container.front_end import option_name, text_of
 from lmi_constructs.facts import options as facts
 from lmi_constructs.findings import Finding
 
@@ -15,16 +15,7 @@ if TYPE_CHECKING:
 
     from lmi_constructs.container.front_end import Properties
 
-MAX_ENTRIES: Final = 100
-MAX_VALUE_BYTES: Final = 1024
-MAX_NAME_BYTES: Final = 1024
-MAX_TOTAL_BYTES: Final = 32 * 1024
-_LIMITS_SOURCE: Final = "botocore sagemaker 2017-07-24: ContainerDefinition$Environment"
-_SHORTEN: Final = (
-    "move long values into serving.properties beside the model, and drop what is not needed"
-)
 _PLACEHOLDER: Final = re.compile(r"<[^<>]+>")
-_NAME: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 _TOKEN_NAMES: Final = {
     "HF_API_TOKEN",
     "HUGGING_FACE_HUB_TOKEN",
@@ -37,27 +28,6 @@ _ENDPOINT_SETTINGS: Final = {
     "MODEL_DATA_DOWNLOAD_TIMEOUT": "model_data_download_timeout",
     "MODEL_DATA_DOWNLOAD_TIMEOUT_IN_SECONDS": "model_data_download_timeout",
 }
-
-
-def limit_findings(environment: Mapping[str, object]) -> Iterator[Finding]:
-    """Check the platform's limits of an environment, counted in bytes (LMI005)."""
-    total = 0
-    if len(environment) > MAX_ENTRIES:
-        yield _limit(None, f"the environment has {len(environment)} entries, {MAX_ENTRIES} fit")
-    for name, given in environment.items():
-        value = text_of(given)
-        length = 0 if isinstance(value, Unknown) else bytes_of(value)
-        total += bytes_of(name) + length
-        if not _NAME.fullmatch(name) or bytes_of(name) > MAX_NAME_BYTES:
-            yield _limit(
-                name,
-                f"{shown(name)!r} is not a legal variable name",
-                "use letters, digits and _, no digit first, up to 1024 bytes",
-            )
-        if length > MAX_VALUE_BYTES:
-            yield _limit(name, f"the value of {name} has {length} bytes, {MAX_VALUE_BYTES} fit")
-    if total > MAX_TOTAL_BYTES:
-        yield _limit(None, f"the environment has {total} bytes, {MAX_TOTAL_BYTES} fit")
 
 
 def spelling_findings(
@@ -128,11 +98,6 @@ def _placeholder(name: str, value: object) -> Iterator[Finding]:
         yield _warning(
             "LMI008", name, f"{name}={value} is a placeholder", "put the value in its place"
         )
-
-
-def bytes_of(text: str) -> int:
-    """Return how many bytes a text takes in UTF-8, where a lone surrogate counts as three."""
-    return len(text.encode("utf-8", "surrogatepass"))
 
 
 def _option(name: str, known: frozenset[str]) -> Iterator[Finding]:
@@ -224,15 +189,4 @@ def _warning(rule: str, where: str, message: str, fix: str) -> Finding:
         fix=fix,
         severity="warning",
         where=where,
-    )
-
-
-def _limit(where: str | None, message: str, fix: str = _SHORTEN) -> Finding:
-    return Finding(
-        rule="LMI005",
-        message=message,
-        why="CreateModel refuses the environment",
-        fix=fix,
-        where=where or "environment",
-        source=_LIMITS_SOURCE,
     )

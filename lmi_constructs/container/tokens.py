@@ -9,7 +9,10 @@ _MARKERS: Final = ("${Token[", "#{Token[")
 
 
 def is_token(value: object) -> bool:
-    """Return whether a value is an encoded CDK token: text, list or number."""
+    """Return whether a value is an encoded CDK token: text, list or number.
+
+    A list with tokens in it is none, since it can still be written item by item.
+    """
     if isinstance(value, str):
         return any(marker in value for marker in _MARKERS)
     if isinstance(value, int | float):

@@ -8,11 +8,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from lmi_constructs.container.arguments import Arguments, Stage, read_arguments
+from lmi_constructs.container.environment_limits import limit_findings
 from lmi_constructs.container.front_end import Properties, Unknown, merge, shown
 from lmi_constructs.container.modes import mode_findings
 from lmi_constructs.container.recommender import ASYNC_HANDLER, TRANSFORMERS_HANDLER, recommend
 from lmi_constructs.container.release import LmiContainer
-from lmi_constructs.container.spelling import file_findings, limit_findings, spelling_findings
+from lmi_constructs.container.spelling import file_findings, spelling_findings
 from lmi_constructs.container.start import (
     failure,
     model_notes,

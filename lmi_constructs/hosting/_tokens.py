@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from lmi_constructs.container.tokens import is_number_token
-
-_STRING_MARKERS = ("${Token[", "#{Token[")
+from lmi_constructs.container import tokens
 
 
 def is_token(value: object) -> bool:
     """Return whether a value is not known at synth: an encoded token or a resolvable object."""
-    if value is None or isinstance(value, bool):
-        return False
-    if isinstance(value, str):
-        return any(marker in value for marker in _STRING_MARKERS)
-    if isinstance(value, (int, float)):
-        return is_number_token(value)
     if isinstance(value, (list, tuple)):
         return any(is_token(item) for item in value)
-    return is_resolvable(value)
+    return tokens.is_token(value) or is_resolvable(value)
 
 
 def is_resolvable(value: object) -> bool:

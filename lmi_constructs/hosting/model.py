@@ -11,7 +11,7 @@ from constructs import Construct
 from lmi_constructs.checks.metadata import MODEL_METADATA
 from lmi_constructs.checks.plugin import attach_to
 from lmi_constructs.container import LmiSettings
-from lmi_constructs.container.spelling import limit_findings
+from lmi_constructs.container.environment_limits import limit_findings
 from lmi_constructs.facts.models import models
 from lmi_constructs.findings import Finding
 from lmi_constructs.hosting._keywords import check_keywords

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from lmi_constructs.checks import check_template
+from lmi_constructs.checks.examples import Example
 from lmi_constructs.container import LmiContainer, verdict
 from tests.conformance.container_verdicts import compare
 
@@ -159,6 +161,16 @@ def test_names_the_variable_and_what_to_write(name, value, rule, word):
     found = [f for f in verdict({**BASE, name: value}, V27, 8).findings if f.rule == rule]
     assert [f.where for f in found] == [name]
     assert word in found[0].fix
+
+
+@pytest.mark.parametrize(("value", "severity"), [("é" * 600, "warning"), ("x" * 1025, "error")])
+def test_a_value_that_is_long_in_bytes_only_is_no_certain_fault_behind_either_door(value, severity):
+    (found,) = (f for f in verdict({**BASE, "LONG": value}, V27, 8).findings if f.rule == "LMI005")
+    example = Example({"Model/Properties/PrimaryContainer/Environment/LONG": value})
+    (placed,) = check_template(example.template(), region="us-east-1")
+    assert (found.severity, placed.severity) == (severity, severity)
+    assert (found.message, found.fix) == (placed.message, placed.fix)
+    assert placed.path == "PrimaryContainer/Environment/LONG"
 
 
 def test_an_older_mode_is_told_where_the_release_would_serve_asynchronously():

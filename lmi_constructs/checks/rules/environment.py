@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.examples import Example
-from lmi_constructs.checks.rules.base import Rule
+from lmi_constructs.checks.rules.base import Rule, placed
 from lmi_constructs.checks.rules.common import containers, environment
-from lmi_constructs.checks.values import String, literal
-from lmi_constructs.container.spelling import bytes_of
+from lmi_constructs.checks.values import literal
+from lmi_constructs.container.environment_limits import (
+    WHOLE,
+    size_of,
+    total_findings,
+    variable_findings,
+)
 from lmi_constructs.facts.limits import limits
 
 if TYPE_CHECKING:
@@ -20,7 +26,6 @@ if TYPE_CHECKING:
     from lmi_constructs.findings import Finding
 
 _ENVIRONMENT: Final = "Model/Properties/PrimaryContainer/Environment"
-_LEGAL_KEY = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*\Z")
 _SECRET_VALUE = re.compile(r"hf_[A-Za-z0-9]{20,}|AKIA[A-Z0-9]{16}|sk-[A-Za-z0-9_-]{20,}")
 _SECRET_KEY = re.compile(
     r"((HF|HUB|FACE|API|ACCESS|AUTH|BEARER|GITHUB|SESSION|REFRESH)_?TOKEN"
@@ -45,44 +50,22 @@ class EnvironmentLimits(Rule):
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
         """Yield keys, values and sums that are too long, too many or illegal."""
-        totals: dict[tuple[str, str], list[tuple[Resource, Container, int]]] = {}
+        sizes: Counter[tuple[str, str]] = Counter()
+        first: dict[tuple[str, str], tuple[Resource, Container]] = {}
         for resource, container in containers(deployment):
-            yield from self._entries(resource, container)
-            size = sum(map(_size, environment(container).items()))
-            totals.setdefault(resource.key, []).append((resource, container, size))
-        most = limits()["environment_total"]
-        for rows in totals.values():
-            size = sum(row[2] for row in rows)
-            if not most.allows(size):
-                resource, container, _ = rows[0]
-                message = f"the environment takes {size} bytes, allowed are {most}"
-                yield self.found(resource, f"{container.path}/Environment", message)
-
-    def _entries(self, resource: Resource, container: Container) -> Iterator[Finding]:
-        known = environment(container)
-        path = f"{container.path}/Environment"
-        of_component = container.path.startswith("Specification")
-        most = limits()["component_environment_entries" if of_component else "environment_entries"]
-        if not most.allows(len(known)):
-            message = f"the environment has {len(known)} entries, allowed are {most}"
-            yield self.found(resource, path, message, source=most.source)
-        longest_key, longest = (
-            limits()["environment_key_length"],
-            limits()["environment_value_length"],
-        )
-        for key, value in known.items():
-            if not _LEGAL_KEY.match(key):
-                message = f"the name {key!r} is not allowed: letters, digits and _ only"
-                yield self.found(resource, f"{path}/{key}", message, fix=_renamed(key))
-            if not longest_key.allows(max(bytes_of(key), 1)):
-                message = f"the name {key[:40]!r}... has {bytes_of(key)} bytes"
-                yield self.found(resource, f"{path}/{key}", message)
-            text = literal(value) or ""
-            if not longest.allows(bytes_of(text)):
-                message = f"the value of {key} has {bytes_of(text)} bytes, allowed are {longest}"
-                certain = len(text) > (longest.maximum or 0)
-                severity = "error" if certain else "warning"
-                yield self.found(resource, f"{path}/{key}", message, severity=severity)  # type: ignore[arg-type]
+            known = environment(container)
+            path = f"{container.path}/Environment"
+            of_component = container.path.startswith("Specification")
+            most = "component_environment_entries" if of_component else "environment_entries"
+            for finding in variable_findings(known, limits()[most]):
+                at = path if finding.where == WHOLE else f"{path}/{finding.where}"
+                yield placed(finding, resource, at)
+            sizes[resource.key] += size_of(known)
+            first.setdefault(resource.key, (resource, container))
+        for key, size in sizes.items():
+            resource, container = first[key]
+            for finding in total_findings(size):
+                yield placed(finding, resource, f"{container.path}/Environment")
 
 
 class PlainTextSecret(Rule):
@@ -118,13 +101,3 @@ def _is_secret(key: str, value: str | None) -> bool:
     if _SECRET_VALUE.search(value):
         return True
     return bool(_SECRET_KEY.search(key.upper())) and not _HARMLESS_VALUE.match(value)
-
-
-def _renamed(key: str) -> str:
-    bare = re.sub(r"[^a-zA-Z0-9]+", "_", key.removeprefix("option.")).strip("_").upper()
-    return f"write OPTION_{bare}" if key.startswith("option.") else f"write {bare or 'a name'}"
-
-
-def _size(entry: tuple[str, String]) -> int:
-    key, value = entry
-    return bytes_of(key) + bytes_of(literal(value) or "")
