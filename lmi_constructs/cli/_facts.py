@@ -95,12 +95,29 @@ def read_facts(
         raise click.UsageError(f"--image: {error}") from error
 
 
-def check_model_names(facts: Facts, deployments: Sequence[Deployment]) -> None:
-    """Refuse a `--model-config` of a model that no template has.
+def check_names(facts: Facts, deployments: Sequence[Deployment]) -> None:
+    """Refuse a `--model-config` or `--image` of what no template has, since it would do nothing.
 
     Raises:
-        click.UsageError: If there is one, with the names of the models that there are.
+        click.UsageError: If there is one, with the models or images that there are.
     """
+    _check_model_names(facts, deployments)
+    _check_images(facts, deployments)
+
+
+def _check_images(facts: Facts, deployments: Sequence[Deployment]) -> None:
+    from lmi_constructs.checks.rules.common import containers
+    from lmi_constructs.checks.values import shown
+
+    found = (one for deployment in deployments for _, one in containers(deployment))
+    images = {shown(container.image) for container in found if container.image is not None}
+    for beginning in facts.images:
+        if not any(image.startswith(beginning) for image in images):
+            there = ", ".join(sorted(images)) or "none at all"
+            raise click.UsageError(f"--image: no image begins with {beginning!r}; there is {there}")
+
+
+def _check_model_names(facts: Facts, deployments: Sequence[Deployment]) -> None:
     from lmi_constructs.checks.deployment import names_of
 
     models = [model for deployment in deployments for model in deployment.models]

@@ -24,7 +24,7 @@ from lmi_constructs.checks.template import read_deployment, read_path, with_nest
 from lmi_constructs.cli._console import console
 from lmi_constructs.cli._facts import (
     CannotRead,
-    check_model_names,
+    check_names,
     fact_options,
     read_facts,
     template_region_option,
@@ -90,7 +90,7 @@ def check(
         raise click.UsageError(str(error)) from error
     groups = _groups(paths, region, endpoint)
     deployments = [read_deployment(group, facts) for group in groups]
-    check_model_names(facts, deployments)
+    check_names(facts, deployments)
     findings = [
         finding for deployment in deployments for finding in check_deployment(deployment, options)
     ]

@@ -10,7 +10,7 @@ import click
 
 from lmi_constructs.cli._facts import (
     CannotRead,
-    check_model_names,
+    check_names,
     fact_options,
     read_facts,
     template_region_option,
@@ -69,7 +69,7 @@ def preflight(
         sources = read_path(path, region)
     except UnreadableError as error:
         raise CannotRead(str(error)) from error
-    check_model_names(facts, [read_deployment(sources, facts)])
+    check_names(facts, [read_deployment(sources, facts)])
     outcomes: list[Outcome] = []
     for outcome in look(sources, Account(region), facts):
         if form == "text":

@@ -236,6 +236,13 @@ def test_refuses_a_nested_stack_that_cannot_be_read(tmp_path):
     assert "child.json" in result.output
 
 
+def test_refuses_an_image_that_no_template_has(template):
+    result = run(template(Example()), "--image", "111122223333.dkr.ecr/mistyped=v27")
+    assert result.exit_code == 2
+    assert "no image begins with '111122223333.dkr.ecr/mistyped'" in result.output
+    assert "djl-inference:0.36.0-lmi22.0.0-cu129" in result.output
+
+
 def test_takes_an_image_of_the_users_own_for_a_release(template):
     own = Example(
         {
