@@ -227,6 +227,13 @@ def test_reads_the_templates_beside_a_manifest_of_something_else(template, tmp_p
     assert "LMI042" in result.output
 
 
+def test_says_that_a_template_is_in_another_encoding(tmp_path):
+    (tmp_path / "latin.yaml").write_bytes("Description: café\nResources: {}\n".encode("latin-1"))
+    result = run(str(tmp_path / "latin.yaml"))
+    assert result.exit_code == 2
+    assert "latin.yaml: not in UTF-8 (byte 0xe9 at 16); save it in UTF-8" in result.output
+
+
 def test_refuses_a_nested_stack_that_cannot_be_read(tmp_path):
     nested = {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": "child.json"}}
     (tmp_path / "parent.json").write_text(json.dumps({"Resources": {"Child": nested}}))

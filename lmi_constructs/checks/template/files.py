@@ -120,6 +120,9 @@ def _parse(path: Path) -> object:
         raise UnreadableError(f"{path}: {error.strerror or error}") from error
     except RecursionError as error:
         raise UnreadableError(f"{path}: nested too deeply to be a template") from error
+    except UnicodeDecodeError as error:
+        byte = f"byte {error.object[error.start]:#04x} at {error.start}"
+        raise UnreadableError(f"{path}: not in UTF-8 ({byte}); save it in UTF-8") from error
     except ValueError as error:
         raise UnreadableError(f"{path}: {error}") from error
 
