@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from lmi_constructs.facts import models
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lmi_constructs.planner.quantization import Quantization
+
+NO_FAMILY: Final = "unknown"
+"""Family of a model whose config names none, or of which there is no config."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +102,8 @@ class Architecture:
         state_layers: Layers with a state per sequence instead of a cache.
         vision: Encoder of a multimodal model.
         quantization: How the checkpoint's weights are stored.
+        quantization_method: Method that its config names for that, such as `compressed-tensors`;
+            `None` if the config says nothing, and empty if it describes a format without a name.
         least_engine: First vLLM version that serves the family, where it is known.
         source: Where the shape was read.
     """
@@ -125,6 +131,7 @@ class Architecture:
     state_layers: int = 0
     vision: VisionTower | None = None
     quantization: Quantization | None = None
+    quantization_method: str | None = None
     least_engine: tuple[int, ...] | None = None
     source: str | None = field(default=None, compare=False)
 
@@ -166,7 +173,7 @@ class Architecture:
         """
         return cls(
             name=name,
-            family="unknown",
+            family=NO_FAMILY,
             understood=False,
             doubt="its shape is not known",
             layers=0,
@@ -192,6 +199,23 @@ class Architecture:
     def dtype_bytes(self) -> int:
         """Bytes of one unquantised weight in the checkpoint."""
         return 4 if self.dtype == "float32" else 2
+
+
+def similar_models(name: str) -> tuple[str, ...]:
+    """Return the hub ids of known models that a misspelt or shortened one resembles, nearest first.
+
+    Args:
+        name: What was written, such as `qwen3-32b`.
+    """
+    wanted = name.strip().lower()
+    owner, _, short = wanted.rpartition("/")
+    spelled = {
+        hub_id: hub_id if owner else hub_id.rpartition("/")[2]  # without an owner: any owner's
+        for hub_id in models()
+    }
+    near = difflib.get_close_matches(wanted if owner else short, spelled.values(), n=3, cutoff=0.75)
+    found = {word: [hub_id for hub_id, spelt in spelled.items() if spelt == word] for word in near}
+    return tuple(models()[hub_id].hub_id for word in near for hub_id in found[word])[:3]
 
 
 @cache
