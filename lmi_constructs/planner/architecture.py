@@ -213,7 +213,9 @@ def similar_models(name: str) -> tuple[str, ...]:
         hub_id: hub_id if owner else hub_id.rpartition("/")[2]  # without an owner: any owner's
         for hub_id in models()
     }
-    near = difflib.get_close_matches(wanted if owner else short, spelled.values(), n=3, cutoff=0.75)
+    said = wanted if owner else short
+    near = difflib.get_close_matches(said, spelled.values(), n=3, cutoff=0.75)
+    near = [said] if said in near else near
     found = {word: [hub_id for hub_id, spelt in spelled.items() if spelt == word] for word in near}
     return tuple(models()[hub_id].hub_id for word in near for hub_id in found[word])[:3]
 

@@ -220,6 +220,7 @@ _COUNTS: Final = (
     *("tensor_parallel_degree", "pipeline_parallel_degree", "data_parallel_size"),
     *("max_num_seqs", "max_num_batched_tokens", "max_loras", "max_lora_rank"),
 )
+_OTHER_NUMBERS: Final = ("max_model_len", "gpu_memory_utilization", "cpu_offload_gb")
 _TEXTS: Final = ("dtype", "quantization", "kv_cache_dtype")
 _SWITCHES: Final = (
     *("enforce_eager", "enable_lora", "fully_sharded_loras", "enable_chunked_prefill"),
@@ -227,8 +228,7 @@ _SWITCHES: Final = (
 )
 _KINDS: Final[Mapping[str, tuple[type, ...]]] = MappingProxyType(
     {
-        **dict.fromkeys((*_COUNTS, "max_model_len"), (int,)),
-        **dict.fromkeys(("gpu_memory_utilization", "cpu_offload_gb"), (int, float)),
+        **dict.fromkeys((*_COUNTS, *_OTHER_NUMBERS), (int, float)),
         **dict.fromkeys(_TEXTS, (str,)),
         **dict.fromkeys(_SWITCHES, (bool,)),
         "engine_version": (tuple,),
@@ -236,8 +236,7 @@ _KINDS: Final[Mapping[str, tuple[type, ...]]] = MappingProxyType(
 )
 _FIXES: Final[Mapping[tuple[type, ...], str]] = MappingProxyType(
     {
-        (int,): "a whole number, such as 16384",
-        (int, float): "a number, such as 0.9",
+        (int, float): "a number, such as 16384 or 0.9",
         (str,): 'a text, such as "fp8"',
         (bool,): "True or False",
         (tuple,): "its numbers, such as (0, 23, 0)",
@@ -246,16 +245,14 @@ _FIXES: Final[Mapping[tuple[type, ...], str]] = MappingProxyType(
 
 
 def _of_other_kinds(values: Mapping[str, Any]) -> frozenset[str]:
-    """Return the names of values that are of another kind than their setting."""
+    """Return the names of values that are of another kind than their setting.
+
+    A number that no engine takes is none of them: what the engine says of it is another matter.
+    """
     return frozenset(
         name
         for name, value in values.items()
-        if value is not None
-        and name in _KINDS
-        and (
-            not isinstance(value, _KINDS[name])
-            or (isinstance(value, bool) and bool not in _KINDS[name])
-        )
+        if value is not None and name in _KINDS and not isinstance(value, _KINDS[name])
     )
 
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _SHORTEST_CONTEXT: Final = 2048
 _CONTEXT_STEP: Final = 1024
 _SEQUENCES: Final = (512, 256, 128, 64, 32, 16, 8)
+_USUAL_SEQUENCES: Final = 32
+"""What the container itself sets; more leave less context."""
+
 _UTILIZATIONS: Final = (0.9, 0.92, 0.95)
 """Shares that are tried: the engines' defaults, and the most that leaves room for CUDA graphs."""
 
@@ -86,11 +89,15 @@ def suggest(
     found = [
         *_whole_experts(current),
         *_other_quantization(current),
-        *_other_degree(current),
-        *_other_utilization(current),
-        *_fewer_sequences(current),
+        *_first_of_best(_other_degrees(current)),
+        *_first_of_best(_other_utilizations(current)),
+        *_first_of_best(_fewer_sequences(current)),
         *_fp8_cache(current),
         *_shorter_context(current),
+    ]
+    if not any(one.plan.grade == "fits" for one in found):
+        found += _two_changes(current)
+    found += [
         *_quantised_sibling(current),
         *_instance(current, region),
     ]
@@ -102,7 +109,8 @@ _ADVISED: Final = frozenset(
     {"LMI050", "LMI051", "LMI052", "LMI053", "LMI054", "LMI055", "LMI056", "LMI101", "LMI102"}
 )
 _ABOUT_DEGREE: Final = frozenset({"LMI052", "LMI053", "LMI055"})
-_MOST_ADVICE = 2
+_DEGREE_ALONE: Final = ("tensor_parallel_degree",)
+_MOST_ADVICE: Final = 2
 """Ways out that a finding names; `lmi plan` lists all of them."""
 
 
@@ -126,16 +134,17 @@ def advised_findings(
     fitting = [way for way in ways if way.plan.grade == "fits"]
     if not fitting:
         return current.findings
-    degree = next((way for way in fitting if way.kind == "tensor_parallel_degree"), None)
+    degree = next((way for way in fitting if tuple(way.changes) == _DEGREE_ALONE), None)
     first = min(advised, key=lambda one: one.severity)  # errors first
-    said = " or with ".join(way.change for way in fitting[:_MOST_ADVICE])
     found = []
     for finding in current.findings:
-        fix = finding.fix
+        fix, ways = finding.fix, fitting
         if finding.rule in _ABOUT_DEGREE and degree is not None:
             fix = f"set tensor_parallel_degree to {degree.plan.setup.tensor}"
-        if finding is first:
-            fix = f"{fix}: it fits with {said}"
+            ways = [way for way in fitting if way is not degree]
+        if finding is first and ways:
+            also = "also " if ways is not fitting else ""
+            fix += f": it {also}fits with {' or with '.join(way.change for way in ways[:_MOST_ADVICE])}"
         found.append(replace(finding, fix=fix))
     return tuple(found)
 
@@ -182,36 +191,46 @@ def _other_quantization(current: Plan) -> Iterator[Suggestion]:
         yield _tried(current, "quantization", {"quantization": "fp8"})
 
 
-def _other_degree(current: Plan) -> Iterator[Suggestion]:
-    """Yield the smallest larger degree that fits, or else the largest smaller one."""
+def _other_degrees(current: Plan) -> Iterator[Suggestion]:
+    """Yield the larger degrees, smallest first, and the smaller ones, largest first."""
     count, now = current.accelerator_count or 1, current.setup.tensor
     larger = [degree for degree in range(now + 1, count + 1) if count % degree == 0]
     smaller = [degree for degree in range(min(now, count + 1) - 1, 0, -1) if count % degree == 0]
-    yield from _first_of_best(
-        _tried(current, "tensor_parallel_degree", {"tensor_parallel_degree": degree})
-        for degree in (*larger, *smaller)
-    )
+    for degree in (*larger, *smaller):
+        yield _tried(current, "tensor_parallel_degree", {"tensor_parallel_degree": degree})
 
 
-def _other_utilization(current: Plan) -> Iterator[Suggestion]:
-    """Yield the smallest larger share that fits; where the share is too large, a smaller one."""
+def _other_utilizations(current: Plan) -> Iterator[Suggestion]:
+    """Yield larger shares, smallest first; where the share is too large, smaller ones."""
     now, usual = current.setup.utilization, default_utilization(current.setup.version)
     if any(one.where == "gpu_memory_utilization" for one in current.findings):
         shares = [share for share in reversed(_UTILIZATIONS) if share < now]
     else:
         shares = sorted({share for share in (usual, *_UTILIZATIONS) if share > now})
-    yield from _first_of_best(
-        _tried(current, "gpu_memory_utilization", {"gpu_memory_utilization": share})
-        for share in shares
-    )
+    for share in shares:
+        yield _tried(current, "gpu_memory_utilization", {"gpu_memory_utilization": share})
 
 
 def _fewer_sequences(current: Plan) -> Iterator[Suggestion]:
-    """Yield the most sequences whose trial batch leaves enough for the cache."""
-    fewer = [number for number in _SEQUENCES if number < current.setup.sequences]
-    yield from _first_of_best(
-        _tried(current, "max_num_seqs", {"max_num_seqs": number}) for number in fewer
-    )
+    """Yield fewer sequences, most first: their trial batch leaves more for the cache."""
+    for number in _SEQUENCES:
+        if number < current.setup.sequences:
+            yield _tried(current, "max_num_seqs", {"max_num_seqs": number})
+
+
+def _two_changes(current: Plan) -> Iterator[Suggestion]:
+    """Yield what fits with a shorter context besides, where no single change does."""
+    for changed in (_other_degrees, _other_utilizations, _fewer_sequences):
+        for first in changed(current):
+            sure, context = first.plan.sure_context or 0, first.plan.setup.context or 0
+            if not _SHORTEST_CONTEXT <= sure < context:
+                continue
+            if first.kind == "max_num_seqs" and first.changes["max_num_seqs"] > _USUAL_SEQUENCES:
+                continue
+            both = _tried(current, first.kind, {**first.changes, "max_model_len": sure})
+            if both.plan.grade == "fits":
+                yield both
+                break
 
 
 def _fp8_cache(current: Plan) -> Iterator[Suggestion]:
@@ -307,7 +326,7 @@ def _memory(instance: InstanceType) -> tuple[float, int, float]:
 
 
 def _first_of_best(tried: Iterable[Suggestion]) -> Iterator[Suggestion]:
-    """Yield the first that fits, or else the first that may; nothing is planned after the first."""
+    """Yield the first that fits, or else the first that may; nothing is planned after the former."""
     perhaps = None
     for suggestion in tried:
         if suggestion.plan.grade == "fits":
