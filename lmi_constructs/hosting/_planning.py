@@ -128,7 +128,9 @@ def not_planned(
         return None
     near = similar_models(str(architecture))
     hint = f" did you mean {' or '.join(near)}? Or" if near else ""
-    return f"no memory is planned, as the planner does not know {architecture};{hint} give {_CONFIG}"
+    return (
+        f"no memory is planned, as the planner does not know {architecture};{hint} give {_CONFIG}"
+    )
 
 
 def _is_unknown_name(architecture: Architecture | str | None) -> bool:

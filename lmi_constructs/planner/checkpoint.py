@@ -12,21 +12,20 @@ vllm/model_executor/layers/quantization, and `_ONLINE_SHORTHANDS` of vllm/config
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.facts import models
-from lmi_constructs.facts.engine_arguments import registered
+from lmi_constructs.facts.engine_arguments import engine_arguments, registered
 from lmi_constructs.findings import Finding
 from lmi_constructs.planner.architecture import NO_FAMILY
 from lmi_constructs.planner.quantization import Quantization, quantization_named
+from lmi_constructs.readable import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from lmi_constructs.facts import ModelFacts
     from lmi_constructs.planner.architecture import Architecture
@@ -112,16 +111,38 @@ def misspelt(name: str | None, version: tuple[int, ...]) -> Iterator[Finding]:
     known = registered("quantization_methods", told)
     if not name or not known or name.lower() in known:
         return
-    near = difflib.get_close_matches(name.lower(), sorted(known), n=2, cutoff=0.6)
     yield Finding(
         rule="LMI004",
         message=f"quantization={name!r} is not a method of vLLM {told}",
         why="the engine stops at start",
-        fix=(f"did you mean {' or '.join(near)}? Else " if near else "")
+        fix=did_you_mean(name, known)
         + "remove it for a checkpoint that is already quantised, or use one of "
         + ", ".join(sorted(known)),
         where="quantization",
         source=f"vllm {told} wheel: vllm/model_executor/layers/quantization/__init__.py",
+    )
+
+
+def not_a_choice(setting: str, value: str | None, version: tuple[int, ...]) -> Iterator[Finding]:
+    """Yield that an engine has no such value of a setting, where its values are known.
+
+    Args:
+        setting: Name of the setting, such as `kv_cache_dtype`.
+        value: Its value.
+        version: Version of the engine.
+    """
+    told = ".".join(map(str, version))
+    argument = (engine_arguments(told) or {}).get(setting)
+    choices = [str(choice) for choice in argument.choices] if argument else []
+    if value is None or not choices or value in choices:
+        return
+    yield Finding(
+        rule="LMI001",
+        message=f"{setting}={value!r} is not one of {', '.join(choices)}",
+        why="the engine stops at start",
+        fix=f"{did_you_mean(value, choices)}use one of {', '.join(choices)}",
+        where=setting,
+        source=argument.source if argument else None,
     )
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.container import verdict
-from lmi_constructs.findings import Finding, raise_errors
+from lmi_constructs.findings import raise_errors
+from lmi_constructs.planner._kinds import COUNTS, settings_of_other_kinds, wrong_settings
 from lmi_constructs.planner.checkpoint import loaded_format
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from lmi_constructs.container import LmiContainer
     from lmi_constructs.facts import Accelerator
@@ -133,16 +132,7 @@ class EngineConfiguration:
         Raises:
             LmiError: Such as a `max_model_len` of `"16K"` (LMI010).
         """
-        raise_errors(
-            Finding(
-                rule="LMI010",
-                message=f"{name} is {getattr(self, name)!r}",
-                why="the planner calculates with it, and nothing is converted here",
-                fix=f"give {_FIXES[_KINDS[name]]}",
-                where=name,
-            )
-            for name in _of_other_kinds({name: getattr(self, name) for name in _KINDS})
-        )
+        raise_errors(wrong_settings(self))
 
     @classmethod
     def in_container(
@@ -195,7 +185,7 @@ class EngineConfiguration:
             for name, value in effective.items()
             if name in named and _can_be_planned(value)
         }
-        odd = _of_other_kinds(given)
+        odd = settings_of_other_kinds(given)
         given = {name: value for name, value in given.items() if name not in odd}
         given.setdefault("tensor_parallel_degree", accelerator_count)
         given["expert_parallel"] = effective.get("enable_expert_parallel") is True
@@ -207,53 +197,13 @@ class EngineConfiguration:
 
     def beyond_engines(self) -> tuple[str, ...]:
         """Return the names of numbers that no engine takes, such as a negative count or NaN."""
-        odd = [name for name in _COUNTS if not _is_count(getattr(self, name), least=1)]
+        odd = [name for name in COUNTS if not _is_count(getattr(self, name), least=1)]
         if not _is_count(self.max_model_len, least=-_MOST):
             odd.append("max_model_len")
         share = self.gpu_memory_utilization
         if share is not None and not (isinstance(share, int | float) and 0 < share <= 1):
             odd.append("gpu_memory_utilization")
         return tuple(odd)
-
-
-_COUNTS: Final = (
-    *("tensor_parallel_degree", "pipeline_parallel_degree", "data_parallel_size"),
-    *("max_num_seqs", "max_num_batched_tokens", "max_loras", "max_lora_rank"),
-)
-_OTHER_NUMBERS: Final = ("max_model_len", "gpu_memory_utilization", "cpu_offload_gb")
-_TEXTS: Final = ("dtype", "quantization", "kv_cache_dtype")
-_SWITCHES: Final = (
-    *("enforce_eager", "enable_lora", "fully_sharded_loras", "enable_chunked_prefill"),
-    *("disable_hybrid_kv_cache_manager", "legacy_engine"),
-)
-_KINDS: Final[Mapping[str, tuple[type, ...]]] = MappingProxyType(
-    {
-        **dict.fromkeys((*_COUNTS, *_OTHER_NUMBERS), (int, float)),
-        **dict.fromkeys(_TEXTS, (str,)),
-        **dict.fromkeys(_SWITCHES, (bool,)),
-        "engine_version": (tuple,),
-    }
-)
-_FIXES: Final[Mapping[tuple[type, ...], str]] = MappingProxyType(
-    {
-        (int, float): "a number, such as 16384 or 0.9",
-        (str,): 'a text, such as "fp8"',
-        (bool,): "True or False",
-        (tuple,): "its numbers, such as (0, 23, 0)",
-    }
-)
-
-
-def _of_other_kinds(values: Mapping[str, Any]) -> frozenset[str]:
-    """Return the names of values that are of another kind than their setting.
-
-    A number that no engine takes is none of them: what the engine says of it is another matter.
-    """
-    return frozenset(
-        name
-        for name, value in values.items()
-        if value is not None and name in _KINDS and not isinstance(value, _KINDS[name])
-    )
 
 
 _MOST: Final = 10**24

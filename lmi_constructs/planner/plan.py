@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lmi_constructs.facts import Accelerator, accelerators, instance_types
 from lmi_constructs.findings import Finding, LmiError, raise_errors
+from lmi_constructs.planner._kinds import wrong
 from lmi_constructs.planner.architecture import Architecture
 from lmi_constructs.planner.configuration import EngineConfiguration, Setup, fill_in
 from lmi_constructs.planner.explanation import explain
@@ -283,26 +284,16 @@ def _of_other_kinds(
     """Yield the arguments that are of another kind, and how to write them."""
     if not isinstance(architecture, Architecture):
         hub_id = architecture if isinstance(architecture, str) else "Qwen/Qwen3-8B"
-        yield _wrong(
+        yield wrong(
             "architecture",
             architecture,
             f'give Architecture.known("{hub_id}"), which is None for a model that the planner does not'
             ' know, or Architecture.from_config_json("config.json")',
         )
     if not isinstance(where, str | Accelerator):
-        yield _wrong("where", where, 'give an instance type, such as "ml.g6.12xlarge"')
+        yield wrong("where", where, 'give an instance type, such as "ml.g6.12xlarge"')
     if not isinstance(configuration, EngineConfiguration | None):
-        yield _wrong("configuration", configuration, "give EngineConfiguration(...)")
-
-
-def _wrong(name: str, value: object, fix: str) -> Finding:
-    return Finding(
-        rule="LMI010",
-        message=f"{name} is {value!r}",
-        why="nothing can be planned from a value of another kind",
-        fix=fix,
-        where=name,
-    )
+        yield wrong("configuration", configuration, "give EngineConfiguration(...)")
 
 
 @cache

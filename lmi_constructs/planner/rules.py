@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.findings import Finding
-from lmi_constructs.planner.checkpoint import misspelt, not_taken
+from lmi_constructs.planner.checkpoint import misspelt, not_a_choice, not_taken
 from lmi_constructs.planner.profile import CONTEXT_GIB
 from lmi_constructs.readable import readable
 
@@ -150,6 +150,7 @@ def _quantization(
     least = needs.refused if setup.version >= needs.lifted else needs.sure
     fp8 = capability is not None and capability >= least
     yield from unknown or not_taken(name, a, fp8=fp8)
+    yield from not_a_choice("kv_cache_dtype", configuration.kv_cache_dtype, setup.version)
 
 
 def _free_at_start(accelerator: Accelerator, setup: Setup) -> Iterator[Finding]:

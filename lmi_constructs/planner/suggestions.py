@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,7 +12,7 @@ from lmi_constructs.planner.configuration import EngineConfiguration, default_ut
 from lmi_constructs.planner.plan import Plan, plan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from lmi_constructs.facts import InstanceType
     from lmi_constructs.findings import Finding

@@ -174,7 +174,9 @@ class OtherQuantisation(_OfPlan):
 
     id = "LMI101"
     title = "the quantisation asked for is not the checkpoint's"
-    why = "the engine converts no weights to AWQ or GPTQ, and takes no name but the checkpoint's own"
+    why = (
+        "the engine converts no weights to AWQ or GPTQ, and takes no name but the checkpoint's own"
+    )
     fix = "use the quantised checkpoint and set nothing, or OPTION_QUANTIZE to fp8"
     source = "https://github.com/vllm-project/vllm/issues/1419"
     failing = Example({f"{_ENVIRONMENT}/OPTION_QUANTIZE": "awq"}, model_config=llama())
@@ -194,7 +196,9 @@ class NothingFree(_OfPlan):
     why = "the engine compares its share with what is free, and stops"
     fix = "set OPTION_GPU_MEMORY_UTILIZATION to 0.95 or less"
     source = "https://github.com/vllm-project/vllm/issues/20305"
-    failing = Example({f"{_ENVIRONMENT}/OPTION_GPU_MEMORY_UTILIZATION": "1.0"}, model_config=llama())
+    failing = Example(
+        {f"{_ENVIRONMENT}/OPTION_GPU_MEMORY_UTILIZATION": "1.0"}, model_config=llama()
+    )
     passing = Example(
         {f"{_ENVIRONMENT}/OPTION_GPU_MEMORY_UTILIZATION": "0.95"}, model_config=llama()
     )
