@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
 
 from lmi_constructs import LmiContainer, LmiEndpoint, LmiError, LmiSettings, ModelData
-from lmi_constructs.planner import Architecture
+
+if TYPE_CHECKING:
+    from lmi_constructs.planner import Architecture
 
 
 def endpoint(stack: cdk.Stack, architecture: Architecture | str, **keywords: object) -> LmiEndpoint:

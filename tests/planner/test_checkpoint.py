@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import aws_cdk as cdk
 import pytest
 from click.testing import CliRunner
 
@@ -14,6 +13,9 @@ from lmi_constructs.checks import check_template
 from lmi_constructs.cli.plan import plan as plan_command
 from lmi_constructs.planner import Architecture, EngineConfiguration, Plan, advised_findings, plan
 from tests.planner.test_architecture import LLAMA
+
+if TYPE_CHECKING:
+    import aws_cdk as cdk
 
 NEWEST = (0, 23, 0)
 INSTANCE = "ml.g6e.12xlarge"

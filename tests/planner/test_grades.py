@@ -92,7 +92,7 @@ def test_refuses_a_share_that_is_never_free(share, version, severity):
 
 
 def test_takes_the_share_with_which_a_large_accelerator_started():
-    # https://github.com/vllm-project/vllm/issues/28506 and others: 0.97 on 80 GB
+    # https://github.com/vllm-project/vllm/issues/33155: 0.97 on an H100 of 80 GB
     p = planned("openai/gpt-oss-20b", "H100", gpu_memory_utilization=0.97, max_model_len=8192)
     assert "LMI102" not in rules(p)
 
