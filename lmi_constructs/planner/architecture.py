@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lmi_constructs.planner.quantization import Quantization
+
+_BESIDE_CONFIG: Final = ("quantize_config.json", "quant_config.json")
+"""Where checkpoints of GPTQ and AWQ described themselves before `config.json` did
+(`get_config_filenames` of vllm/model_executor/layers/quantization/auto_gptq.py and auto_awq.py)."""
 
 NO_FAMILY: Final = "unknown"
 """Family of a model whose config names none, or of which there is no config."""
@@ -146,6 +150,9 @@ class Architecture:
     ) -> Architecture:
         """Return the shape that a model's own `config.json` describes.
 
+        A file of an older quantised checkpoint that lies beside it says that its weights have a
+        format, of which the engine's `quantization` argument names the method.
+
         Args:
             config: Path of the file, or its content.
             name: What to call the model. Default: the name in the file.
@@ -162,7 +169,11 @@ class Architecture:
                 raise unreadable(str(config), str(error)) from error
             if not isinstance(content, dict):
                 raise unreadable(str(config), "it holds no object")
-            return parse(content, name)
+            read = parse(content, name)
+            beside = any(Path(config).with_name(one).is_file() for one in _BESIDE_CONFIG)
+            if read.quantization_method is None and beside:
+                return replace(read, quantization_method="")
+            return read
         return parse(config, name)
 
     @classmethod

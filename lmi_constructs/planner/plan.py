@@ -114,7 +114,8 @@ class Plan:
     def concurrency_at(self, tokens: int) -> float | None:
         """Return how many requests of this many tokens the cache holds at once.
 
-        The engine works on no more than its `max_num_seqs` of them.
+        The engine works on no more than its `max_num_seqs` of them, and refuses requests that are
+        longer than its context, whatever the cache would hold.
         """
         if self.cache is None or self.kv_cache_gib is None or tokens <= 0:
             return None

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 _ISSUES: Final = "https://github.com/vllm-project/vllm/issues/"
 _QUANTIZATION: Final = "https://docs.vllm.ai/en/latest/features/quantization/"
+_CONTAINERS_TYPES: Final = frozenset({"fp32", "fp16", "bf16"})
+"""Names that the container turns into the engine's (djl-serving, HuggingFaceProperties)."""
+
 _HALF: Final = frozenset({"bfloat16", "bf16"})
 _KERNEL_ALIGNMENT: Final = 64
 """Four-bit kernels need inputs in multiples of at least 64, whatever the group."""
@@ -151,6 +154,8 @@ def _quantization(
     fp8 = capability is not None and capability >= least
     yield from unknown or not_taken(name, a, fp8=fp8)
     yield from not_a_choice("kv_cache_dtype", configuration.kv_cache_dtype, setup.version)
+    if configuration.dtype not in _CONTAINERS_TYPES:
+        yield from not_a_choice("dtype", configuration.dtype, setup.version)
 
 
 def _free_at_start(accelerator: Accelerator, setup: Setup) -> Iterator[Finding]:

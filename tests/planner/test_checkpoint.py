@@ -143,6 +143,20 @@ def test_an_old_checkpoint_that_says_its_format_in_its_name_is_not_refused() -> 
     assert p.grade == "fits", p.findings
 
 
+@pytest.mark.parametrize("file", ["quantize_config.json", "quant_config.json"])
+def test_an_old_checkpoint_that_says_its_format_in_another_file_is_not_refused(tmp_path, file):
+    (tmp_path / "config.json").write_text(json.dumps(LLAMA))
+    (tmp_path / file).write_text(json.dumps({"bits": 4, "group_size": 128}))
+    model = Architecture.from_config_json(tmp_path / "config.json")
+    p = plan(model, INSTANCE, EngineConfiguration(quantization="gptq", max_model_len=4096))
+    assert p.grade == "fits", p.findings
+    assert p.setup.quantization is not None
+    assert p.setup.quantization.method == "gptq"
+    (tmp_path / file).unlink()
+    alone = Architecture.from_config_json(str(tmp_path / "config.json"))
+    assert plan(alone, INSTANCE, EngineConfiguration(quantization="gptq")).grade == "cannot"
+
+
 def test_names_the_quantised_copy_that_is_known() -> None:
     known = Architecture.known("Qwen/Qwen3-8B")
     assert known is not None
@@ -163,6 +177,7 @@ def test_names_no_fp8_where_the_accelerator_has_none() -> None:
     [
         ({"quantization": "awqq"}, "LMI004", "did you mean awq"),
         ({"kv_cache_dtype": "fp9"}, "LMI001", "did you mean fp8"),
+        ({"dtype": "bfloat61"}, "LMI001", "did you mean bfloat16"),
     ],
 )
 def test_refuses_names_that_the_engine_does_not_have(settings: dict[str, str], rule, near) -> None:
