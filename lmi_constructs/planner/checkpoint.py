@@ -173,7 +173,7 @@ def not_taken(name: str | None, architecture: Architecture, *, fp8: bool) -> Ite
         f"use the checkpoint {facts.hub_id} and no quantization"
         for facts in quantised_copies(architecture)
         if wanted and facts.config[_DESCRIBED].get("quant_method") == wanted.method
-    ][:1] or [f"use a checkpoint that was quantised with {name}, and its config.json"]
+    ][:1] or [f"use a checkpoint that was quantised with {name}"]
     ways += ['set quantization to "fp8", which converts the weights while loading'] if fp8 else []
     yield Finding(
         rule="LMI101",

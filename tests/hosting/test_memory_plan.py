@@ -75,3 +75,11 @@ def test_stops_synth_where_nothing_is_left_free(stack: cdk.Stack) -> None:
     (finding,) = caught.value.findings
     assert finding.rule == "LMI102"
     assert "it fits with gpu_memory_utilization=0.95" in finding.fix
+
+
+def test_stops_synth_with_the_one_degree_that_fits(stack: cdk.Stack) -> None:
+    with pytest.raises(LmiError) as caught:
+        endpoint(stack, "Qwen/Qwen3-32B", settings=LmiSettings(tensor_parallel_degree=3))
+    (finding,) = caught.value.findings
+    assert finding.rule == "LMI052"
+    assert finding.fix.startswith("set tensor_parallel_degree to 4")
