@@ -22,6 +22,7 @@ from lmi_constructs.checks.resources import (
     Role,
     ScalableTarget,
     ScalingPolicy,
+    Unresolved,
     Variant,
 )
 from lmi_constructs.checks.values import UNKNOWN, String, Text
@@ -109,6 +110,7 @@ class Deployment:
     shared_buckets: frozenset[Key] = frozenset()
     dependencies: Mapping[Key, frozenset[Key]] = field(default_factory=dict)
     network: Network = field(default_factory=Network)
+    unresolved: tuple[Unresolved, ...] = ()
     facts: Facts = field(default_factory=Facts)
 
     def model(self, name: String | None) -> Model | None:

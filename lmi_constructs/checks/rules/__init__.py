@@ -18,6 +18,7 @@ from lmi_constructs.checks.rules import (
     model_data,
     names,
     network,
+    references,
     scaling,
     timeouts,
     updates,
@@ -86,6 +87,12 @@ def rule_families() -> dict[str, tuple[type[Rule], ...]]:
             timeouts.ProvisionTimeoutOutOfRange,
         ),
         "Names": (names.IllegalName, names.FixedName, names.NameTwice),
+        "References": (
+            references.NameForArn,
+            references.ReferenceToNothing,
+            references.SecureStringNotTaken,
+            references.LoopNotRead,
+        ),
         "Updates": (
             updates.PolicyNotUsable,
             updates.StepOutOfRange,

@@ -141,6 +141,7 @@ def read_component(properties: Mapping[str, Any], context: Context) -> Component
     return Component(
         **context.common(properties.get("InferenceComponentName")),
         endpoint=as_string(properties.get("EndpointName", properties.get("EndpointArn"))),
+        endpoint_by_arn="EndpointName" not in properties,
         variant=as_string(properties.get("VariantName")),
         specifications=tuple(specifications),
         copies=as_number(runtime.get("CopyCount")),
