@@ -29,6 +29,7 @@ from lmi_constructs.cli._facts import (
     read_facts,
     template_region_option,
 )
+from lmi_constructs.cli._parameters import given_parameters, parameter_option
 from lmi_constructs.findings import LmiError
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     "--raise", "raised", multiple=True, metavar="ID", help="Count warnings of a rule as errors."
 )
 @click.option("--endpoint", metavar="NAME", help="Check a running endpoint (reads with boto3).")
+@parameter_option
 @fact_options
 @click.pass_context
 def check(
@@ -71,6 +73,7 @@ def check(
     rules_off: tuple[str, ...],
     raised: tuple[str, ...],
     endpoint: str | None,
+    parameters: dict[str, str],
     images: tuple[str, ...],
     instance_types: tuple[str, ...],
     model_configs: tuple[str, ...],
@@ -88,7 +91,7 @@ def check(
         options = CheckOptions(frozenset(rules_off), frozenset(raised), facts)
     except LmiError as error:
         raise click.UsageError(str(error)) from error
-    groups = _groups(paths, region, endpoint)
+    groups = given_parameters(_groups(paths, region, endpoint), parameters)
     deployments = [read_deployment(group, facts) for group in groups]
     check_names(facts, deployments)
     findings = [

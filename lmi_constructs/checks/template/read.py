@@ -22,12 +22,17 @@ from lmi_constructs.checks.resources import (
 )
 from lmi_constructs.checks.template import autoscaling, hosting, identity, network, references
 from lmi_constructs.checks.template.evaluate import Evaluator
+from lmi_constructs.checks.template.parameters import choices, chosen
 from lmi_constructs.checks.values import UNKNOWN, as_mapping, legible, literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from lmi_constructs.checks.choices import Choice
+
 _MOST_NESTED: Final = 20
+_MOST_RESOURCES: Final = 2000
+"""Resources that are read again in all, so that a large assembly is not read many times over."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,8 @@ def read_deployment(sources: Iterable[TemplateSource], facts: Facts | None = Non
         facts: What the user knows better than the library.
     """
     together = _Together()
-    for source in sources:
+    given = list(sources)
+    for source in given:
         together.add(source, {}, 0)
     found: dict[type[Resource], list[Resource]] = {}
     dependencies: dict[Key, frozenset[Key]] = {}
@@ -118,8 +124,18 @@ def read_deployment(sources: Iterable[TemplateSource], facts: Facts | None = Non
         dependencies=dependencies,
         network=ways.network(),
         unresolved=tuple(unresolved),
+        alternatives=lambda: _alternatives(given, facts),
         facts=facts or Facts(),
     )
+
+
+def _alternatives(
+    sources: list[TemplateSource], facts: Facts | None
+) -> Iterator[tuple[Choice, Deployment]]:
+    """Yield what templates create with other values of their parameters, one at a time."""
+    resources = sum(len(as_mapping(one.body.get("Resources"))) for one in with_nested(sources))
+    for choice in choices(sources)[: _MOST_RESOURCES // max(1, resources)]:
+        yield choice, read_deployment(chosen(sources, choice), facts)
 
 
 class _Together:
