@@ -18,6 +18,7 @@ from lmi_constructs.checks.rules import (
     model_data,
     names,
     network,
+    published,
     references,
     scaling,
     timeouts,
@@ -68,6 +69,7 @@ def rule_families() -> dict[str, tuple[type[Rule], ...]]:
             images.ImageForOtherAccelerators,
             images.HostImageNotChosen,
             images.NoHostImageKnown,
+            published.NotPublished,
         ),
         "Instances": (
             instances.UnknownInstanceType,

@@ -16,6 +16,7 @@ from lmi_constructs.checks.rules.common import (
     running,
     variants,
 )
+from lmi_constructs.checks.rules.targets import is_of_aws
 from lmi_constructs.checks.values import literal, shown
 from lmi_constructs.facts import InstanceType, host_images, registries
 from lmi_constructs.facts.host_image_choices import choose_host_image
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lmi_constructs.checks.deployment import Deployment
-    from lmi_constructs.checks.resources import Container
-    from lmi_constructs.checks.rules.common import Running
+    from lmi_constructs.checks.resources import Container, Resource
+    from lmi_constructs.checks.rules.common import Image, Running
     from lmi_constructs.container import LmiContainer
+    from lmi_constructs.facts import Registry
     from lmi_constructs.findings import Finding, Severity
 
 _IMAGE: Final = "Model/Properties/PrimaryContainer/Image"
@@ -56,10 +58,36 @@ class ImageOfAnotherRegion(Rule):
             parts = image(container)
             region = literal(parts.region) if parts else None
             if region and resource.region and region != resource.region:
-                registry = registries().get(resource.region)
-                fix = f"pull it from {registry.host}" if registry else None
+                fix = _in_region(container, resource.region)
                 message = f"the image is in {region}, the endpoint in {resource.region}"
                 yield self.found(resource, f"{container.path}/Image", message, fix=fix)
+
+
+def _in_region(container: Container, region: str) -> str:
+    """Say where an image is to be pulled from in another region than it is in."""
+    registry = registries().get(region)
+    if registry is not None and is_of_aws(container):
+        return f"pull it from {registry.host}"
+    return f"replicate the repository to {region}, and pull it from there"
+
+
+def is_elsewhere(resource: Resource, container: Container) -> bool:
+    """Tell whether an image surely is where it cannot be pulled from, whatever the role may do."""
+    parts = image(container)
+    region = literal(parts.region) if parts else None
+    if region and resource.region and region != resource.region:
+        return True
+    return parts is not None and _right_registry(resource, parts) is not None
+
+
+def _right_registry(resource: Resource, parts: Image) -> Registry | None:
+    """Return AWS's registry of a region, where an image is said to be in another one of AWS's."""
+    accounts = {registry.account for registry in registries().values()}
+    registry = registries().get(literal(parts.region) or resource.region or "")
+    if registry is None or literal(parts.account) not in accounts:
+        return None
+    domain = (literal(parts.domain) or f".{registry.domain}").lstrip(".")
+    return None if (parts.account, domain) == (registry.account, registry.domain) else registry
 
 
 class WrongRegistryAccount(Rule):
@@ -80,23 +108,24 @@ class WrongRegistryAccount(Rule):
     )
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
-        """Yield AWS accounts that publish in other regions only, and wrong DNS suffixes."""
-        accounts = {registry.account for registry in registries().values()}
+        """Yield AWS accounts that publish in other regions only, and wrong DNS suffixes.
+
+        An image that is in another region than the endpoint has to move there first (LMI030).
+        """
         for resource, container in containers(deployment):
             parts = image(container)
-            if parts is None or literal(parts.account) not in accounts:
+            registry = _right_registry(resource, parts) if parts else None
+            if parts is None or registry is None:
                 continue
-            registry = registries().get(literal(parts.region) or resource.region or "")
-            if registry is None:
+            if resource.region and resource.region != registry.region:
                 continue
             domain = (literal(parts.domain) or f".{registry.domain}").lstrip(".")
-            if (parts.account, domain) != (registry.account, registry.domain):
-                message = (
-                    f"the image is in {shown(parts.account)} under {domain}, but AWS's registry"
-                    f" in {registry.region} is {registry.host}"
-                )
-                fix = f"pull it from {registry.host}"
-                yield self.found(resource, f"{container.path}/Image", message, fix=fix)
+            message = (
+                f"the image is in {shown(parts.account)} under {domain}, but AWS's registry"
+                f" in {registry.region} is {registry.host}"
+            )
+            fix = f"pull it from {registry.host}"
+            yield self.found(resource, f"{container.path}/Image", message, fix=fix)
 
 
 class DriverTooOld(Rule):

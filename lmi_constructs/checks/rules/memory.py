@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.examples import Example
-from lmi_constructs.checks.rules.base import Rule, placed
+from lmi_constructs.checks.rules.base import Rule, placed, with_severity
 from lmi_constructs.checks.rules.common import environment, instance, once, release
-from lmi_constructs.checks.rules.engine import judged_runs
+from lmi_constructs.checks.rules.engine import judged_runs, presumed_runs
+from lmi_constructs.checks.rules.published import newest
 from lmi_constructs.findings import LmiError
 
 if TYPE_CHECKING:
@@ -76,7 +77,8 @@ class _OfPlan(Rule):
 
             for finding in advised_findings(planned.plan, planned.run.config.region):
                 if finding.rule == self.id:
-                    yield placed(finding, planned.run.config, planned.path, self.source)
+                    one = with_severity(finding, "warning") if planned.presumed else finding
+                    yield placed(one, planned.run.config, planned.path, self.source)
 
 
 class DoesNotFit(_OfPlan):
@@ -221,18 +223,20 @@ class PlannedRun:
         judged: What the release does with its environment.
         path: Path of the instance type inside the endpoint configuration's properties.
         plan: What fits.
+        presumed: Whether the release is newer than all known ones, so that nothing is sure.
     """
 
     run: Running
     judged: Verdict
     path: str
     plan: Plan
+    presumed: bool = False
 
 
 @once
 def plans(deployment: Deployment) -> Iterator[PlannedRun]:
     """Return the plan of each known model on each instance type that runs it."""
-    for one, judged in judged_runs(deployment):
+    for one, judged in (*judged_runs(deployment), *presumed_runs(deployment)):
         architecture = _architecture(deployment, one)
         if architecture is None:
             continue
@@ -244,15 +248,16 @@ def plans(deployment: Deployment) -> Iterator[PlannedRun]:
             kind = instance(name)
             if kind is None:
                 continue
-            container = release(deployment, one.container)
+            container = release(deployment, one.container) or newest()
             configuration = EngineConfiguration.from_effective(
                 judged.effective,
                 accelerator_count=one.accelerator_count or kind.accelerator_count,
-                engine_version=container.engine_version if container else None,
+                engine_version=container.engine_version,
                 unknown=judged.unknown,
             )
             planned = plan(architecture, kind.name, configuration)
-            yield PlannedRun(one, judged, path, planned)
+            presumed = release(deployment, one.container) is None
+            yield PlannedRun(one, judged, path, planned, presumed)
 
 
 def _architecture(deployment: Deployment, one: Running) -> Architecture | None:
