@@ -21,6 +21,7 @@ from lmi_constructs.checks.rules import (
     published,
     references,
     scaling,
+    scaling_names,
     timeouts,
     updates,
 )
@@ -117,6 +118,7 @@ def rule_families() -> dict[str, tuple[type[Rule], ...]]:
             scaling.ImpossibleCapacity,
             scaling.MetricWithoutMeaning,
             loading.ScaledBeforeLoaded,
+            scaling_names.UnknownScalingName,
         ),
         "Alarms": (
             alarms.MetricInAnotherPlace,

@@ -289,7 +289,7 @@ def _update_policy(value: object) -> UpdatePolicy | Unknown | None:
 
 def _capacity(value: object, path: str) -> Capacity | None:
     if not isinstance(value, dict):
-        return None
+        return None if value is None else Capacity(path=path, kind=UNKNOWN, value=UNKNOWN)
     return Capacity(
         path=path, kind=as_string(value.get("Type")), value=as_number(value.get("Value"))
     )
