@@ -6,7 +6,8 @@ or by the `config.json` that the user gives for it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.examples import Example
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lmi_constructs.checks.deployment import Deployment
+    from lmi_constructs.checks.resources import Resource
     from lmi_constructs.checks.rules.common import Running
     from lmi_constructs.container import Verdict
     from lmi_constructs.findings import Finding
@@ -78,7 +80,8 @@ class _OfPlan(Rule):
             for finding in advised_findings(planned.plan, planned.run.config.region):
                 if finding.rule == self.id:
                     one = with_severity(finding, "warning") if planned.presumed else finding
-                    yield placed(one, planned.run.config, planned.path, self.source)
+                    resource, path = _place(planned, finding)
+                    yield placed(_in_templates_words(one), resource, path, self.source)
 
 
 class DoesNotFit(_OfPlan):
@@ -258,6 +261,44 @@ def plans(deployment: Deployment) -> Iterator[PlannedRun]:
             planned = plan(architecture, kind.name, configuration)
             presumed = release(deployment, one.container) is None
             yield PlannedRun(one, judged, path, planned, presumed)
+
+
+_VARIABLES: Final[dict[str, tuple[str, ...]]] = {
+    "tensor_parallel_degree": ("OPTION_TENSOR_PARALLEL_DEGREE", "TENSOR_PARALLEL_DEGREE"),
+    "max_model_len": ("OPTION_MAX_MODEL_LEN",),
+    "gpu_memory_utilization": ("OPTION_GPU_MEMORY_UTILIZATION",),
+    "max_num_seqs": ("OPTION_MAX_ROLLING_BATCH_SIZE", "OPTION_MAX_NUM_SEQS"),
+    "quantization": ("OPTION_QUANTIZE", "OPTION_QUANTIZATION"),
+    "kv_cache_dtype": ("OPTION_KV_CACHE_DTYPE",),
+    "enable_expert_parallel": ("OPTION_ENABLE_EXPERT_PARALLEL",),
+    "enforce_eager": ("OPTION_ENFORCE_EAGER",),
+    "hf_overrides": ("OPTION_HF_OVERRIDES",),
+    "dtype": ("OPTION_DTYPE",),
+}
+"""Variables that set what the planner speaks of by the engine's names; the first is the one to write."""
+
+_WRITTEN: Final = {"instance_type": "InstanceType", **{k: v[0] for k, v in _VARIABLES.items()}}
+_WORD: Final = re.compile(r"(?<![\w-])(" + "|".join(_WRITTEN) + r')\b(?:="([^"]*)")?')
+
+
+def _place(planned: PlannedRun, finding: Finding) -> tuple[Resource, str]:
+    """Return where the value to change stands: in the environment, or else the instance type."""
+    container = planned.run.container
+    for variable in _VARIABLES.get(finding.where or "", ()):
+        if variable in environment(container):
+            return planned.run.resource, f"{container.path}/Environment/{variable}"
+    return planned.run.config, planned.path
+
+
+def _in_templates_words(finding: Finding) -> Finding:
+    """Return a finding that calls settings as a template writes them, not as the engine does."""
+    message, fix = (_WORD.sub(_written, text) for text in (finding.message, finding.fix))
+    return replace(finding, message=message, fix=fix)
+
+
+def _written(match: re.Match[str]) -> str:
+    value = "" if match[2] is None else f"={match[2]}"
+    return _WRITTEN[match[1]] + value
 
 
 def _architecture(deployment: Deployment, one: Running) -> Architecture | None:
