@@ -11,6 +11,7 @@ from lmi_constructs.checks.rules import (
     components,
     engine,
     environment,
+    hub_ids,
     images,
     instances,
     loading,
@@ -81,7 +82,11 @@ def rule_families() -> dict[str, tuple[type[Rule], ...]]:
             instances.InstanceCountTooSmall,
             instances.NoGpuInServerless,
         ),
-        "Memory and shape": (*memory.PLAN_RULES, accelerators.FormatNotSupported),
+        "Memory and shape": (
+            *memory.PLAN_RULES,
+            accelerators.FormatNotSupported,
+            hub_ids.HubIdSlip,
+        ),
         "Time-outs": (
             timeouts.HealthCheckTimeoutOutOfRange,
             timeouts.DownloadTimeoutOutOfRange,
