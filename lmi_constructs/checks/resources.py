@@ -62,6 +62,8 @@ class Container:
     Attributes:
         path: Path of the container inside the resource's properties.
         environment: Environment by name; `UNKNOWN` as a whole, or `None` if absent.
+        behaves_like: Release that an image of the user's own behaves like, where our constructs wrote
+            it into the resource's metadata.
     """
 
     path: str
@@ -71,6 +73,7 @@ class Container:
     s3_data_source: S3DataSource | Unknown | None = None
     mode: String | None = None
     model_package: String | None = None
+    behaves_like: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,9 +83,13 @@ class Model(Resource):
     Attributes:
         mounted_model: Hub id of the model whose files are mounted, where our constructs wrote it
             into the resource's metadata.
+        architecture: Record of the model's shape, where they wrote that.
+        serving_properties: What the `serving.properties` among the files sets, where they wrote that.
     """
 
     mounted_model: str | None = None
+    architecture: Mapping[str, object] | None = None
+    serving_properties: Mapping[str, object] | None = None
     role: String | None = None
     containers: tuple[Container, ...] = ()
     network_isolation: Flag | None = None

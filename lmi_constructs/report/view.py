@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lmi_constructs.checks import check
+from lmi_constructs.checks.metadata import is_secret
 from lmi_constructs.checks.rules.base import PlacedFinding
 from lmi_constructs.checks.rules.common import config_of, environment, release, scaled
 from lmi_constructs.checks.rules.memory import plans
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from lmi_constructs.findings import Finding
     from lmi_constructs.planner import Plan
 
-_SECRET = ("TOKEN", "SECRET", "PASSWORD", "KEY")
 _TIME = "Microseconds"
 UNKNOWN = "known at deployment"
 
@@ -244,8 +244,7 @@ def _metric(metric: Metric) -> str:
 
 
 def _value(name: str, value: object) -> str:
-    hidden = any(word in name.upper().split("_") for word in _SECRET)
-    return "(hidden)" if hidden else _shown(value)
+    return "(hidden)" if is_secret(name) else _shown(value)
 
 
 def _shown(value: object) -> str:

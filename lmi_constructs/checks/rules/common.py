@@ -83,10 +83,9 @@ def release(deployment: Deployment, container: Container) -> LmiContainer | None
     spoken = shown(container.image)
     for beginning, name in deployment.facts.images.items():
         if spoken.startswith(beginning):
-            try:
-                return LmiContainer.of(name)
-            except LmiError:
-                return None
+            return _named(name)
+    if container.behaves_like is not None:
+        return _named(container.behaves_like)
     parts = image(container)
     if parts is None:
         return None
@@ -94,6 +93,13 @@ def release(deployment: Deployment, container: Container) -> LmiContainer | None
     if repository is None or tag is None:
         return None
     return _released(repository, tag)
+
+
+def _named(name: str) -> LmiContainer | None:
+    try:
+        return LmiContainer.of(name)
+    except LmiError:
+        return None
 
 
 @lru_cache(maxsize=1024)

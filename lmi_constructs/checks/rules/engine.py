@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.examples import Example
+from lmi_constructs.checks.resources import Model
 from lmi_constructs.checks.rules.base import Rule, placed
 from lmi_constructs.checks.rules.common import (
     containers,
@@ -283,11 +284,12 @@ def _verdict(
 ) -> Verdict:
     data = (container.model_data_url, container.s3_data_source, container.model_package)
     known = release(deployment, container)
+    written = resource.serving_properties if isinstance(resource, Model) else None
     return verdict(
         environment(container),
         known,
         gpus,
-        serving_properties=deployment.facts.properties_of(resource),
+        serving_properties=deployment.facts.properties_of(resource) or written,
         model_mounted=any(one is not None for one in data),
     )
 

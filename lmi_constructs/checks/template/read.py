@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.checks.deployment import Deployment, Facts
-from lmi_constructs.checks.metadata import MODEL_METADATA
 from lmi_constructs.checks.resources import (
     Alarm,
     Component,
@@ -176,7 +175,7 @@ def _context(
         evaluator.region,
         references,
         "Condition" in resource,
-        literal(metadata.get(MODEL_METADATA)),
+        metadata,
     )
 
 
