@@ -326,10 +326,18 @@ class Alarm(Resource):
 
     Attributes:
         simple: Whether it compares one plain metric, without metric mathematics.
+        periods: Periods that are looked at.
+        needed_periods: How many of them must breach the threshold, `None` for all.
+        period_seconds: Length of a period in seconds, of a plain metric.
+        description: What it says to whom it calls.
     """
 
     metrics: tuple[Metric, ...] = ()
     simple: bool = True
     threshold: Number | None = None
     comparison: String | None = None
+    periods: Number | None = None
+    needed_periods: Number | None = None
+    period_seconds: Number | None = None
+    description: String | None = None
     actions: tuple[String, ...] = ()

@@ -7,7 +7,10 @@ from pathlib import Path
 import click
 
 from lmi_constructs.cli._facts import (
+    CannotRead,
+    check_names,
     fact_options,
+    read_facts,
     template_region_option,
 )
 

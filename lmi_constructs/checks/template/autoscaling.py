@@ -74,6 +74,10 @@ def read_alarm(properties: Mapping[str, Any], context: Context) -> Alarm:
         simple=queries is None,
         threshold=as_number(properties.get("Threshold")),
         comparison=as_string(properties.get("ComparisonOperator")),
+        periods=as_number(properties.get("EvaluationPeriods")),
+        needed_periods=as_number(properties.get("DatapointsToAlarm")),
+        period_seconds=as_number(properties.get("Period")),
+        description=as_string(properties.get("AlarmDescription")),
         actions=tuple(action for action in map(as_string, actions) if action is not None),
     )
 
