@@ -45,7 +45,8 @@ class ServedView:
         place: What it runs on.
         has_model: Whether it runs a model of its own: neither a fleet nor an adapter does.
         image: Container release, or the image's URI.
-        environment: Settings of the container; values of secrets are hidden.
+        environment: Settings of the container, and of the `serving.properties` that our constructs
+            wrote down; values of secrets are hidden.
         plans: What fits, for each instance type that it may run on.
         unplanned: Why there is no plan, and what to give for one; `None` if there is one.
     """
@@ -125,7 +126,7 @@ def _endpoint(
     policies = [policy for policy in deployment.scaling_policies if policy.target in belonging]
     belonging.update(policy.key for policy in policies)
     return EndpointView(
-        title=endpoint.construct_path or endpoint.logical_id,
+        title=(endpoint.construct_path or endpoint.logical_id).removesuffix("/Resource"),
         region=endpoint.region,
         served=tuple(_served(deployment, endpoint, config, places)) if config else (),
         findings=tuple(
@@ -154,12 +155,15 @@ def _served(
     for component in deployment.components_on(endpoint):
         for _, variant in deployment.hosts(component):
             for one in component.specifications:
+                is_adapter = (
+                    one.base_component is not None
+                )  # its container names the adapter's files
                 yield from _views(
                     deployment,
                     f"Component {name_of(component)}",
                     _taken(component, one),
-                    places.containers(config, variant, component, one),
-                    has_model=one.model is not None or one.container is not None,
+                    () if is_adapter else places.containers(config, variant, component, one),
+                    has_model=not is_adapter and (one.model or one.container) is not None,
                 )
 
 
@@ -193,7 +197,8 @@ def _views(
         container = one.running.container
         released = release(deployment, container)
         image = f"LMI {released.name} ({released.tag})" if released else shown(container.image)
-        settings = sorted(environment(container).items())
+        written = one.running.model.serving_properties if one.running.model else None
+        settings = sorted({**environment(container), **(written or {})}.items())
         yield ServedView(
             name=name,
             place=place,

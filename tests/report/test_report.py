@@ -16,7 +16,7 @@ from lmi_constructs.checks.template import read_deployment
 from lmi_constructs.cli._group import lmi
 from lmi_constructs.planner import Architecture, EngineConfiguration, plan
 from lmi_constructs.report import render, view
-from lmi_constructs.report.page import memory_bar
+from lmi_constructs.report.bar import memory_parts
 
 ENVIRONMENT = "Model/Properties/PrimaryContainer/Environment"
 
@@ -36,7 +36,10 @@ def test_shows_each_endpoint_with_its_instance_container_settings_and_scaling() 
 
 def test_shows_thresholds_of_latencies_in_seconds() -> None:
     template = Example({"Latency/Properties/Threshold": 10_000_000.0}, base="scaled").template()
-    assert "ModelLatency GreaterThanThreshold 10 s" in page_of(template)
+    page = page_of(template)
+    assert "above 10 s" in page
+    assert "ModelLatency: Time the container takes for a whole answer" in page
+    assert "Threshold" not in page
 
 
 def test_shows_the_plan_of_a_model_whose_id_stands_beside_the_data() -> None:
@@ -56,7 +59,7 @@ def test_shows_each_component_of_a_fleet_with_its_share_and_its_own_plan() -> No
     assert re.search(r"1 \u00d7 \d accelerators, \d+ MiB of host memory", page)
     assert "Qwen/Qwen3-8B on" in page
     assert "an adapter on chat" in page
-    assert page.count("<h3>Settings</h3>") == 1
+    assert page.count("<h4>Settings</h4>") == 1
 
 
 def test_says_that_an_unknown_model_is_not_planned() -> None:
@@ -78,14 +81,15 @@ def test_hides_secrets_and_escapes_what_templates_say() -> None:
 
 def test_needs_no_network() -> None:
     page = page_of(Example().template())
-    assert not re.search(r"(src|href)=|url\(|@import|<script", page)
+    assert not re.search(r"src=|href=\"[^#]|url\(|@import|<script", page)
+    assert "default-src 'none'" in page
 
 
 def test_the_memory_bar_adds_up_to_what_the_driver_shows() -> None:
     architecture = Architecture.known("Qwen/Qwen3-8B")
     assert architecture is not None
     planned = plan(architecture, "ml.g6.12xlarge", EngineConfiguration(tensor_parallel_degree=4))
-    parts = memory_bar(planned)
+    parts = memory_parts(planned)
     assert planned.usable_gib is not None
     assert abs(sum(part.gib for part in parts) - planned.usable_gib) < 0.01
     assert abs(sum(part.percent for part in parts) - 100) < 0.01
