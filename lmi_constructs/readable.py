@@ -1,8 +1,13 @@
-"""How a number is shown to a person."""
+"""How a number is shown to a person, and which name a misspelt one resembles."""
 
 from __future__ import annotations
 
+import difflib
 from decimal import Decimal
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _DIGITS = 12
 """Significant digits: more than any limit or figure has, fewer than a float's rounding shows."""
@@ -14,3 +19,14 @@ def readable(number: float) -> str:
     There are no separators, so that the number can be copied into code or a template.
     """
     return format(Decimal(f"{number:.{_DIGITS}g}"), "f")
+
+
+def did_you_mean(written: str, names: Iterable[str]) -> str:
+    """Return the beginning of a fix that asks after the nearest names, empty if none is near.
+
+    Args:
+        written: What was written, whatever its case.
+        names: What may be written.
+    """
+    near = difflib.get_close_matches(written.lower(), sorted(names), n=2, cutoff=0.6)
+    return f"did you mean {' or '.join(near)}? Else " if near else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 _KEYWORDS: Final = (
@@ -54,8 +53,5 @@ def keyword_of(path: str | None) -> str | None:
     Args:
         path: Path inside a resource's properties, parts joined by `/`.
     """
-    parts = re.split("/", path or "")
-    for part in reversed(parts):
-        if part in _BY_PROPERTY:
-            return _BY_PROPERTY[part]
-    return None
+    parts = reversed((path or "").split("/"))
+    return next((_BY_PROPERTY[part] for part in parts if part in _BY_PROPERTY), None)

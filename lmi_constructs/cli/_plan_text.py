@@ -104,10 +104,18 @@ def _table(planned: Plan, *, explained: bool) -> Table:
     return table
 
 
+def _longest(planned: Plan) -> str:
+    """Return the longest context in the words of the advice: what surely fits, and what may."""
+    usual, sure = planned.max_context, planned.sure_context
+    if usual is None or sure is None or sure >= usual:
+        return f"{usual} tokens"
+    return f"{sure} tokens surely fit, {usual} by the usual estimate"
+
+
 def _capacity(planned: Plan, concurrency_at: int | None) -> str:
     context = planned.setup.context
     length = concurrency_at or context
-    lines = [f"\nlongest context that fits: {planned.max_context} tokens"]
+    lines = [f"\nlongest context: {_longest(planned)}"]
     held = planned.concurrency_at(length) if length else None
     if held is not None:
         limit = planned.setup.sequences

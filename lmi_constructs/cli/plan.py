@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from lmi_constructs.container import LmiContainer
-    from lmi_constructs.planner import Architecture, Plan, Suggestion
+    from lmi_constructs.planner import Architecture, EngineConfiguration, Plan, Suggestion
 
 _LONGEST_NUMBER = 13
 """Digits and a unit: what is longer is a slip, not a context."""
@@ -35,7 +36,25 @@ def _tokens(text: str) -> int:
     return tokens
 
 
+def _list_models(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    """Print the hub ids of the known models, one a line, and end."""
+    if not wanted or context.resilient_parsing:
+        return
+    from lmi_constructs.facts import models
+
+    click.echo("\n".join(sorted((facts.hub_id for facts in models().values()), key=str.lower)))
+    context.exit()
+
+
 @click.command()
+@click.option(
+    "--list-models",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_list_models,
+    help="Print the hub ids of all models that the planner knows.",
+)
 @click.option("--model", help="Hub id of a model that the planner knows, such as Qwen/Qwen3-32B.")
 @click.option(
     "--config",
@@ -97,7 +116,7 @@ def plan(
     """
     from lmi_constructs.container import LmiContainer
     from lmi_constructs.findings import LmiError
-    from lmi_constructs.planner import EngineConfiguration, suggest
+    from lmi_constructs.planner import EngineConfiguration, advised_findings, suggest
     from lmi_constructs.planner import plan as compute
 
     try:
@@ -106,21 +125,26 @@ def plan(
     except LmiError as error:
         raise click.UsageError(str(error)) from error
     _known_cache_dtype(kv_cache_dtype, release)
+    _known_quantization(quantization, release)
     _known_region(region)
-    sequences, note = (max_num_seqs, None) if max_num_seqs else _sequences(release)
-    configuration = EngineConfiguration(
-        tensor_parallel_degree=_degree(tp, instance),
+    count, degree = _accelerators(instance), _degree(tp)
+    configuration = EngineConfiguration.in_container(
+        release,
+        count,
+        tensor_parallel_degree=degree,
         max_model_len=max_model_len,
-        max_num_seqs=sequences,
+        max_num_seqs=max_num_seqs,
         kv_cache_dtype=kv_cache_dtype,
         quantization=quantization,
         gpu_memory_utilization=gpu_memory_utilization,
-        expert_parallel=expert_parallel,
-        engine_version=release.engine_version,
+        expert_parallel=expert_parallel or None,
     )
     planned = compute(architecture, instance, configuration, measured_cache_gib=measured_cache)
+    _within_context(concurrency_at, planned)
     estimated = measured_cache is None  # suggestions are estimates, which a measurement would belie
     suggestions = suggest(architecture, instance, configuration, region) if estimated else ()
+    planned = replace(planned, findings=advised_findings(planned, region, suggestions))
+    note = None if max_num_seqs else _sequences(configuration, release)
     if form == "json":
         content = _as_json(planned, suggestions, release, concurrency_at)
         click.echo(json.dumps(content, indent=2))
@@ -132,8 +156,7 @@ def plan(
 
 
 def _architecture(model: str | None, config: Path | None) -> Architecture:
-    from lmi_constructs.facts import models
-    from lmi_constructs.planner import Architecture
+    from lmi_constructs.planner import Architecture, similar_models
 
     if (model is None) == (config is None):
         raise click.UsageError("give either --model or --config")
@@ -141,17 +164,18 @@ def _architecture(model: str | None, config: Path | None) -> Architecture:
         return Architecture.from_config_json(config)
     found = Architecture.known(model or "")
     if found is None:
-        names = [facts.hub_id for facts in models().values()]
-        hint = _meant(model or "", names, key=lambda name: name.split("/")[-1].lower())
+        near = similar_models(model or "")
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
         raise click.BadParameter(
-            f"{model!r} is not among the models that the planner knows.{hint} For any other model,"
-            " give its config.json with --config.",
+            f"{model!r} is not among the models that the planner knows.{hint} `lmi plan --list-models`"
+            " prints these; for any other model, give its config.json with --config.",
             param_hint="--model",
         )
     return found
 
 
-def _degree(tp: str, instance: str) -> int:
+def _accelerators(instance: str) -> int:
+    """Return how many accelerators an instance type has."""
     from lmi_constructs.facts import instance_types
 
     known = instance_types().get(instance)
@@ -161,8 +185,13 @@ def _degree(tp: str, instance: str) -> int:
             f"{instance!r} is no known hosting instance type with accelerators.{hint}",
             param_hint="--instance",
         )
+    return known.accelerator_count
+
+
+def _degree(tp: str) -> int | None:
+    """Return the degree that is given, `None` for all accelerators."""
     if tp == "max":
-        return known.accelerator_count
+        return None
     if not (tp.isascii() and tp.isdecimal()) or len(tp) > 12 or not int(tp):
         raise click.BadParameter(f"{tp!r} is neither a number nor max", param_hint="--tp")
     return int(tp)
@@ -180,6 +209,31 @@ def _known_cache_dtype(given: str | None, release: LmiContainer) -> None:
             f"{given!r} is no format of the cache in {release.name} (vLLM"
             f" {release.release.engine_version}). Use one of {', '.join(choices)}.",
             param_hint="--kv-cache-dtype",
+        )
+
+
+def _known_quantization(given: str | None, release: LmiContainer) -> None:
+    """Refuse a method that the release's engine does not have, where its methods are known."""
+    from lmi_constructs.facts.engine_arguments import registered
+
+    version = release.release.engine_version
+    known = sorted(registered("quantization_methods", version or "") or ())
+    if given is not None and known and given.lower() not in known:
+        raise click.BadParameter(
+            f"{given!r} is no quantisation of {release.name} (vLLM {version})."
+            f"{_meant(given, known, key=str.lower)} Use one of {', '.join(known)}.",
+            param_hint="--quantization",
+        )
+
+
+def _within_context(tokens: int | None, planned: Plan) -> None:
+    """Refuse to count requests that are longer than the engine takes."""
+    context = planned.setup.context
+    if tokens is not None and context is not None and tokens > context:
+        raise click.BadParameter(
+            f"no request has {tokens} tokens: the engine refuses what is longer than max_model_len,"
+            f" which is {context}. Count at {context} or less, or raise --max-model-len.",
+            param_hint="--concurrency-at",
         )
 
 
@@ -204,17 +258,13 @@ def _meant(given: str, names: Iterable[str], key: Any) -> str:
     return f" Did you mean {' or '.join(spelled[name] for name in close)}?" if close else ""
 
 
-def _sequences(release: LmiContainer) -> tuple[int | None, str | None]:
-    """Return the sequences that the container itself sets, and what to say of it."""
-    from lmi_constructs.container import verdict
-
-    judged = verdict({"HF_MODEL_ID": "a/b"}, release)
-    value = judged.effective.get("max_num_seqs")
-    if not isinstance(value, int):
-        return None, None
-    return value, (
-        f"max_num_seqs is {value}: {release.name} sets it unless OPTION_MAX_ROLLING_BATCH_SIZE says"
-        " otherwise"
+def _sequences(configuration: EngineConfiguration, release: LmiContainer) -> str | None:
+    """Return what to say of the sequences that the container itself sets."""
+    if configuration.max_num_seqs is None:
+        return None
+    return (
+        f"max_num_seqs is {configuration.max_num_seqs}: {release.name} sets it unless"
+        " OPTION_MAX_ROLLING_BATCH_SIZE says otherwise"
     )
 
 
@@ -228,8 +278,8 @@ def _as_json(
 
     figures = (
         "weights_gib kv_cache_gib kv_needed_gib activation_gib overhead_gib cuda_graph_gib"
-        " budget_gib usable_gib total_gib kv_tokens max_context max_concurrency repository_bytes"
-        " doubt"
+        " budget_gib usable_gib total_gib kv_tokens max_context sure_context max_concurrency"
+        " repository_bytes doubt"
     )
     content: dict[str, Any] = {
         "model": planned.architecture.name,
@@ -247,7 +297,15 @@ def _as_json(
         "start_up_seconds": None if planned.start_up is None else asdict(planned.start_up),
         "findings": [asdict(finding) for finding in planned.findings],
         "suggestions": [
-            {"kind": s.kind, "change": s.change, "grade": s.plan.grade} for s in suggestions
+            {
+                "kind": s.kind,
+                "change": s.change,
+                "changes": s.changes,
+                "grade": s.plan.grade,
+                "max_model_len": s.plan.setup.context,
+                "max_concurrency": s.plan.max_concurrency,
+            }
+            for s in suggestions
         ],
     }
     if concurrency_at is not None:

@@ -19,6 +19,7 @@ from lmi_constructs.facts.handler import (
     handler_properties,
 )
 from lmi_constructs.findings import Finding
+from lmi_constructs.readable import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -369,7 +370,9 @@ def _engine_fix(argument: EngineArgument, option: Option) -> str:
     if argument.choices:
         choices = [str(choice) for choice in argument.choices]
         nearest = nearest_method(option.text, choices) if argument.name == "quantization" else ""
-        return f"{nearest}use one of " + ", ".join(choices)
+        return f"{nearest or did_you_mean(option.text or '', choices)}use one of " + ", ".join(
+            choices
+        )
     kinds = {
         "int": "a whole number",
         "float": "a number",

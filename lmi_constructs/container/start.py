@@ -15,6 +15,7 @@ from lmi_constructs.container.arguments import (
 from lmi_constructs.container.front_end import MODEL_STORE, Properties, Unknown, shown
 from lmi_constructs.facts.engine_arguments import registered
 from lmi_constructs.findings import Finding
+from lmi_constructs.readable import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -259,11 +260,11 @@ def _names(stage: Stage, effective: dict[str, Any]) -> Iterator[Finding]:
     method = effective.get("quantization")
     known = registered("quantization_methods", version)
     allowed = effective.get("allow_deprecated_quantization") is True
-    if isinstance(method, str) and known and method not in known and not allowed:
+    if isinstance(method, str) and known and method.lower() not in known and not allowed:
         yield failure(
             where_of(stage, "quantization"),
             f"quantize={shown(method)} is not a method of vLLM {version} (unknown or withdrawn)",
-            "remove it for a checkpoint that is already quantised, "
+            f"{did_you_mean(method, known)}remove it for a checkpoint that is already quantised, "
             + nearest_method(method, known)
             + "or use one of "
             + ", ".join(sorted(known)),

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from lmi_constructs.container import verdict
 from lmi_constructs.facts import instance_types
+from lmi_constructs.findings import Finding
 from lmi_constructs.hosting._tokens import is_token
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lmi_constructs.container import LmiContainer, Verdict
-    from lmi_constructs.findings import Finding
     from lmi_constructs.hosting.model_data import BoundModelData
     from lmi_constructs.planner import Architecture, Plan
 
@@ -77,27 +77,68 @@ def plan_memory(
     return plan(known, instance.name, configuration)
 
 
-def not_planned(architecture: Architecture | str | None) -> str | None:
-    """Return that nothing is planned for a model whose name is not known; `None` if it is known.
+_CONFIG = 'architecture=Architecture.from_config_json("config.json")'
 
-    A slip in `architecture=` would otherwise switch the memory plan off without a word.
+
+def check_architecture(architecture: Architecture | str | None, hub_id: object) -> list[Finding]:
+    """Return that a name that is given for the memory plan is no model's.
+
+    A slip in `architecture=` would otherwise switch the plan off without a word.
+
+    Args:
+        architecture: What the model data has.
+        hub_id: Hub id of the model, if it comes from the hub: what it has by itself is no slip.
     """
-    if not isinstance(architecture, str) or is_token(architecture):
-        return None
-    from difflib import get_close_matches
+    if architecture == hub_id or not _is_unknown_name(architecture):
+        return []
+    from lmi_constructs.planner import similar_models
 
-    from lmi_constructs.facts import models
+    near = similar_models(str(architecture))
+    meant = f"did you mean {' or '.join(near)}? Else " if near else ""
+    return [
+        Finding(
+            rule="LMI103",
+            message=f"the planner knows no model {architecture!r}, so that no memory is planned",
+            why="a model that does not fit, or that the settings are wrong for, is found when the"
+            " deployment fails",
+            fix=f"{meant}give {_CONFIG}; `lmi plan --list-models` prints the names that are known",
+            severity="warning",
+            where="architecture",
+        )
+    ]
+
+
+def not_planned(
+    architecture: Architecture | str | None, hub_id: object, judged: Verdict | None
+) -> str | None:
+    """Return why nothing is planned where that is no fault of the user, `None` if something is.
+
+    Args:
+        architecture: What the model data has.
+        hub_id: Hub id of the model, if it comes from the hub.
+        judged: What the release does with the environment.
+    """
+    from lmi_constructs.planner import is_planned, similar_models
+
+    if architecture is None or is_token(architecture):
+        return None
+    if judged is not None and not is_planned(judged.backend):
+        return f"no memory is planned: {judged.backend} serves the model, and only vLLM is planned"
+    if architecture != hub_id or not _is_unknown_name(architecture):
+        return None
+    near = similar_models(str(architecture))
+    hint = f" did you mean {' or '.join(near)}? Or" if near else ""
+    return (
+        f"no memory is planned, as the planner does not know {architecture};{hint} give {_CONFIG}"
+    )
+
+
+def _is_unknown_name(architecture: Architecture | str | None) -> bool:
+    if not isinstance(architecture, str) or is_token(architecture):
+        return False
     from lmi_constructs.planner import Architecture
 
-    if Architecture.known(architecture) is not None:
-        return None
-    names = [model.hub_id for model in models().values()]
-    near = get_close_matches(architecture, names, n=1, cutoff=0.8)
-    hint = f" did you mean {near[0]}? Or" if near else ""
-    return (
-        f"no memory is planned, as the planner does not know {architecture};{hint} give"
-        ' architecture=Architecture.from_config_json("config.json")'
-    )
+    return Architecture.known(architecture) is None
 
 
 def findings_of(plan: Plan | None) -> tuple[Finding, ...]:

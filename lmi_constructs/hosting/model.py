@@ -29,7 +29,7 @@ from lmi_constructs.hosting._permissions import (
     network_permissions,
 )
 from lmi_constructs.hosting._places import placed
-from lmi_constructs.hosting._planning import judge, not_planned
+from lmi_constructs.hosting._planning import check_architecture, judge, not_planned
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._surroundings import Surroundings
 from lmi_constructs.hosting.container_image import ContainerImage, as_image
@@ -146,10 +146,12 @@ class LmiModel(Construct):
         )
         self.data = data
         judged = judge(self.environment, image.container, data)
+        hub_id = data.environment.get("HF_MODEL_ID")
         self.findings: tuple[Finding, ...] = (
             *image.findings,
             *clashes,
             *_check_gate(self.environment),
+            *check_architecture(model_data.architecture, hub_id),
             *check_isolation(self.network_isolation, data),
             *check_network(vpc, vpc_subnets, security_groups),
             *check_way_out(vpc, vpc_subnets, self.environment, data),
@@ -165,7 +167,7 @@ class LmiModel(Construct):
                 " mount it from S3 with ModelData.s3_prefix(...) to isolate it"
             )
 
-        unplanned = not_planned(model_data.architecture)
+        unplanned = not_planned(model_data.architecture, hub_id, judged)
         if unplanned:
             cdk.Annotations.of(self).add_info(unplanned)
 

@@ -5,6 +5,7 @@ from lmi_constructs.planner.architecture import (
     Experts,
     LatentAttention,
     VisionTower,
+    similar_models,
 )
 from lmi_constructs.planner.configuration import EngineConfiguration, is_planned
 from lmi_constructs.planner.judgement import Grade
@@ -28,5 +29,6 @@ __all__ = [
     "advised_findings",
     "is_planned",
     "plan",
+    "similar_models",
     "suggest",
 ]

@@ -11,6 +11,7 @@ from lmi_constructs.facts import ModelFamily, model_families
 from lmi_constructs.findings import Finding, LmiError
 from lmi_constructs.planner._config_doubts import LARGEST, beyond
 from lmi_constructs.planner.architecture import (
+    NO_FAMILY,
     Architecture,
     Experts,
     LatentAttention,
@@ -48,7 +49,6 @@ _TIED: Final = ("gemma", "cohere", "starcoder2")
 """Families whose output head is the embedding unless their config says otherwise
 (https://github.com/huggingface/transformers configuration_<family>.py)."""
 
-_NO_FAMILY: Final = "unknown"
 _MOST: Final = 10_000
 """No model has more layers."""
 
@@ -94,7 +94,8 @@ def parse(
     if missing and complete:
         raise LmiError(_lacks(name, missing))
     facts = model_families().get(family)
-    quantization, quantization_doubt = _quantization(config, text, layers)
+    described = _described_quantization(config, text)
+    quantization, quantization_doubt = _quantization(described, layers)
     window, window_layers, state_layers = _kinds(text, family, layers)
     vision = _vision(config)
     doubts = (
@@ -132,13 +133,14 @@ def parse(
         state_layers=state_layers,
         vision=vision,
         quantization=quantization,
+        quantization_method=_method(described),
         least_engine=_version(facts.least_engine) if facts and facts.least_engine else None,
         source=source,
     )
 
 
 def _family_doubt(family: str, facts: ModelFamily | None) -> str | None:
-    if family == _NO_FAMILY:
+    if family == NO_FAMILY:
         return "its config names no model_type"
     if facts is None:
         return f"the model family {family!r} is not known"
@@ -182,7 +184,7 @@ def _family(config: Mapping[str, Any], text: Mapping[str, Any]) -> str:
     own, outer = (str(part.get("model_type") or "") for part in (text, config))
     if own == f"{outer}_text" and own not in model_families():
         return outer
-    return own or outer or _NO_FAMILY
+    return own or outer or NO_FAMILY
 
 
 def _int(config: Mapping[str, Any], key: str) -> int:
@@ -239,11 +241,21 @@ def _dtype(
     return "bfloat16"
 
 
-def _quantization(
-    config: Mapping[str, Any], text: Mapping[str, Any], layers: int
-) -> tuple[Any, str | None]:
+def _described_quantization(config: Mapping[str, Any], text: Mapping[str, Any]) -> Any:
+    """Return what a config says of its weights' format, under the keys that the engine looks for."""
     given = config.get("quantization_config") or text.get("quantization_config")
-    given = given or config.get("compression_config")
+    return given or config.get("compression_config")
+
+
+def _method(given: Any) -> str | None:
+    """Return the method as the engine reads it, `None` if nothing is described."""
+    if not given:
+        return None
+    named = given.get("quant_method") if isinstance(given, Mapping) else None
+    return str(named or "").lower().replace("compressed_tensors", "compressed-tensors")
+
+
+def _quantization(given: Any, layers: int) -> tuple[Any, str | None]:
     if not given:
         return None, None
     found = quantization_of(given, layers) if isinstance(given, Mapping) else None

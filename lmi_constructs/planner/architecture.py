@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from lmi_constructs.facts import models
 
@@ -14,6 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lmi_constructs.planner.quantization import Quantization
+
+_BESIDE_CONFIG: Final = ("quantize_config.json", "quant_config.json")
+"""Where checkpoints of GPTQ and AWQ described themselves before `config.json` did
+(`get_config_filenames` of vllm/model_executor/layers/quantization/auto_gptq.py and auto_awq.py)."""
+
+NO_FAMILY: Final = "unknown"
+"""Family of a model whose config names none, or of which there is no config."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +106,8 @@ class Architecture:
         state_layers: Layers with a state per sequence instead of a cache.
         vision: Encoder of a multimodal model.
         quantization: How the checkpoint's weights are stored.
+        quantization_method: Method that its config names for that, such as `compressed-tensors`;
+            `None` if the config says nothing, and empty if it describes a format without a name.
         least_engine: First vLLM version that serves the family, where it is known.
         source: Where the shape was read.
     """
@@ -125,6 +135,7 @@ class Architecture:
     state_layers: int = 0
     vision: VisionTower | None = None
     quantization: Quantization | None = None
+    quantization_method: str | None = None
     least_engine: tuple[int, ...] | None = None
     source: str | None = field(default=None, compare=False)
 
@@ -138,6 +149,9 @@ class Architecture:
         cls, config: str | Path | Mapping[str, Any], name: str | None = None
     ) -> Architecture:
         """Return the shape that a model's own `config.json` describes.
+
+        A file of an older quantised checkpoint that lies beside it says that its weights have a
+        format, of which the engine's `quantization` argument names the method.
 
         Args:
             config: Path of the file, or its content.
@@ -155,7 +169,11 @@ class Architecture:
                 raise unreadable(str(config), str(error)) from error
             if not isinstance(content, dict):
                 raise unreadable(str(config), "it holds no object")
-            return parse(content, name)
+            read = parse(content, name)
+            beside = any(Path(config).with_name(one).is_file() for one in _BESIDE_CONFIG)
+            if read.quantization_method is None and beside:
+                return replace(read, quantization_method="")
+            return read
         return parse(config, name)
 
     @classmethod
@@ -166,7 +184,7 @@ class Architecture:
         """
         return cls(
             name=name,
-            family="unknown",
+            family=NO_FAMILY,
             understood=False,
             doubt="its shape is not known",
             layers=0,
@@ -192,6 +210,25 @@ class Architecture:
     def dtype_bytes(self) -> int:
         """Bytes of one unquantised weight in the checkpoint."""
         return 4 if self.dtype == "float32" else 2
+
+
+def similar_models(name: str) -> tuple[str, ...]:
+    """Return the hub ids of known models that a misspelt or shortened one resembles, nearest first.
+
+    Args:
+        name: What was written, such as `qwen3-32b`.
+    """
+    wanted = name.strip().lower()
+    owner, _, short = wanted.rpartition("/")
+    spelled = {
+        hub_id: hub_id if owner else hub_id.rpartition("/")[2]  # without an owner: any owner's
+        for hub_id in models()
+    }
+    said = wanted if owner else short
+    near = difflib.get_close_matches(said, spelled.values(), n=3, cutoff=0.75)
+    near = [said] if said in near else near
+    found = {word: [hub_id for hub_id, spelt in spelled.items() if spelt == word] for word in near}
+    return tuple(models()[hub_id].hub_id for word in near for hub_id in found[word])[:3]
 
 
 @cache

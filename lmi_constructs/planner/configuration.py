@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from lmi_constructs.planner.quantization import quantization_named
+from lmi_constructs.container import verdict
+from lmi_constructs.findings import raise_errors
+from lmi_constructs.planner._kinds import COUNTS, settings_of_other_kinds, wrong_settings
+from lmi_constructs.planner.checkpoint import loaded_format
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from lmi_constructs.container import LmiContainer
     from lmi_constructs.facts import Accelerator
     from lmi_constructs.planner.architecture import Architecture
     from lmi_constructs.planner.quantization import Quantization
@@ -62,14 +66,17 @@ def is_planned(backend: str | None) -> bool:
 class EngineConfiguration:
     """What the engine is told. `None` is the engine's own default for its version.
 
+    The container has other defaults than the engine inside it: it uses all accelerators, and runs
+    32 sequences at once. [`in_container`][] starts from these, as `lmi plan` and the constructs do.
+
     Attributes:
-        tensor_parallel_degree: Accelerators that share each layer.
+        tensor_parallel_degree: Accelerators that share each layer; the engine's default is 1.
         pipeline_parallel_degree: Stages that share the layers.
         data_parallel_size: Replicas that share the experts.
         expert_parallel: Whether whole experts are spread instead of cut.
         max_model_len: Longest context in tokens; default: the model's own. 0 or less lets the
             engine choose what fits.
-        max_num_seqs: Sequences at once.
+        max_num_seqs: Sequences at once; the engine's default is 256, or 1024 on large accelerators.
         max_num_batched_tokens: Tokens of one batch.
         gpu_memory_utilization: Share of the accelerator's memory, from 0 to 1.
         dtype: Number format to compute in.
@@ -89,6 +96,7 @@ class EngineConfiguration:
         engine_version: Version of vLLM; default: that of the default container.
         legacy_engine: Whether the old engine (V0) runs; default: by version.
         unknown: Names of settings that are known only at deployment; the planner abstains.
+        doubt: Why nothing can be planned for this engine, whatever the model; the planner abstains.
     """
 
     tensor_parallel_degree: int | None = None
@@ -116,6 +124,42 @@ class EngineConfiguration:
     engine_version: tuple[int, ...] | None = None
     legacy_engine: bool | None = None
     unknown: frozenset[str] = frozenset()
+    doubt: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse values of another kind than their field's, all at once.
+
+        Raises:
+            LmiError: Such as a `max_model_len` of `"16K"` (LMI010).
+        """
+        raise_errors(wrong_settings(self))
+
+    @classmethod
+    def in_container(
+        cls, container: LmiContainer, accelerator_count: int, **told: Any
+    ) -> EngineConfiguration:
+        """Return the configuration that a container hands to its engine for some settings.
+
+        Args:
+            container: The release.
+            accelerator_count: Accelerators that the container sees: all of the instance.
+            told: Settings by the names of this class. `None`, as what is absent, is the container's
+                own default, or else the engine's.
+
+        Raises:
+            LmiError: If a value is of another kind than its setting (LMI010).
+        """
+        judged = verdict({"HF_MODEL_ID": "any/model"}, container, gpus=accelerator_count)
+        base = cls.from_effective(
+            judged.effective,
+            accelerator_count=accelerator_count,
+            engine_version=container.engine_version,
+        )
+        if not is_planned(judged.backend):
+            base = replace(
+                base, doubt=f"{container.name} serves with {judged.backend}: only vLLM is planned"
+            )
+        return replace(base, **{name: value for name, value in told.items() if value is not None})
 
     @classmethod
     def from_effective(
@@ -132,7 +176,7 @@ class EngineConfiguration:
             effective: The engine's settings by their names, as a verdict gives them. What is absent
                 has the engine's own default.
             accelerator_count: Accelerators of the instance, for a degree of `max`.
-            engine_version: Version of the engine, if known.
+            engine_version: Version of the engine. Without it, the planner abstains.
             unknown: Engine's names of settings whose value is known only at deployment.
         """
         named = {field.name for field in fields(cls)}
@@ -141,15 +185,19 @@ class EngineConfiguration:
             for name, value in effective.items()
             if name in named and _can_be_planned(value)
         }
+        odd = settings_of_other_kinds(given)
+        given = {name: value for name, value in given.items() if name not in odd}
         given.setdefault("tensor_parallel_degree", accelerator_count)
         given["expert_parallel"] = effective.get("enable_expert_parallel") is True
         given["engine_version"] = engine_version
-        given["unknown"] = frozenset(unknown) & {*named, "enable_expert_parallel"}
+        given["unknown"] = (frozenset(unknown) & {*named, "enable_expert_parallel"}) | odd
+        if engine_version is None:
+            given["doubt"] = "the version of the container's engine is not known"
         return cls(**given)
 
     def beyond_engines(self) -> tuple[str, ...]:
         """Return the names of numbers that no engine takes, such as a negative count or NaN."""
-        odd = [name for name in _COUNTS if not _is_count(getattr(self, name), least=1)]
+        odd = [name for name in COUNTS if not _is_count(getattr(self, name), least=1)]
         if not _is_count(self.max_model_len, least=-_MOST):
             odd.append("max_model_len")
         share = self.gpu_memory_utilization
@@ -158,10 +206,6 @@ class EngineConfiguration:
         return tuple(odd)
 
 
-_COUNTS: Final = (
-    *("tensor_parallel_degree", "pipeline_parallel_degree", "data_parallel_size"),
-    *("max_num_seqs", "max_num_batched_tokens", "max_loras", "max_lora_rank"),
-)
 _MOST: Final = 10**24
 """More than any count of tokens, sequences or accelerators."""
 
@@ -235,20 +279,26 @@ def fill_in(
         tensor=configuration.tensor_parallel_degree or 1,
         pipeline=configuration.pipeline_parallel_degree or 1,
         data=configuration.data_parallel_size or 1,
-        utilization=configuration.gpu_memory_utilization or since(version, _UTILIZATION),
+        utilization=configuration.gpu_memory_utilization or default_utilization(version),
         context=context if context > 0 else None,
         batched_tokens=batch[0],
         sequences=batch[1],
         samples=batch[2],
         dtype_bytes=dtype_bytes,
         cache_bytes=_cache_bytes(configuration.kv_cache_dtype, dtype_bytes),
-        quantization=_quantization(configuration.quantization, architecture),
+        quantization=loaded_format(configuration.quantization, architecture),
         hybrid_cache=not legacy
         and version >= HYBRID_CACHE_FROM
         and not configuration.disable_hybrid_kv_cache_manager,
         graphs=not configuration.enforce_eager,
         graphs_in_budget=not legacy and version >= GRAPHS_IN_BUDGET_FROM,
     )
+
+
+def default_utilization(version: tuple[int, ...]) -> float:
+    """Return the engine's own default of `gpu_memory_utilization`, from 0 to 1."""
+    share: float = since(version, _UTILIZATION)
+    return share
 
 
 def since(version: tuple[int, ...], table: tuple[tuple[tuple[int, ...], Any], ...]) -> Any:
@@ -299,12 +349,3 @@ def _cache_bytes(dtype: str | None, weights: int) -> float:
     if "nvfp4" in name or "4bit" in name or "int4" in name:
         return 0.5 + 1 / 16
     return 1 if "8" in name else (4 if name == "float32" else 2)
-
-
-def _quantization(name: str | None, architecture: Architecture) -> Quantization | None:
-    own = architecture.quantization
-    if own is not None or not name:
-        return own
-    found = quantization_named(name)
-    online = found is not None and found.method in ("fp8", "int8", "nf4")
-    return None if found is None else replace(found, online=online, origin="quantization")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from lmi_constructs.facts import instance_types
 from lmi_constructs.findings import Finding
+from lmi_constructs.planner.checkpoint import doubt_about_format
 from lmi_constructs.planner.configuration import CONTEXT_CHECKED_FROM
 from lmi_constructs.planner.profile import GIB
 from lmi_constructs.readable import readable
@@ -21,6 +22,11 @@ Grade = Literal["fits", "marginal", "cannot", "unknown"]
 _TIGHT_UTILIZATION: Final = 0.97
 """Beyond it, graphs that are captured outside the budget find no memory left
 (https://github.com/vllm-project/vllm/issues/16199)."""
+
+_SHORTEST_ADVISED: Final = 1024
+"""No shorter context in tokens is advised."""
+
+_ABOUT_DEGREE: Final = frozenset({"LMI052", "LMI053", "LMI055"})
 
 SHOWN_NOT_KNOWN: Final = "what the driver shows of {} is not known"
 """The one doubt that bounds may settle: a driver shows less than the nominal memory."""
@@ -38,7 +44,9 @@ def judge(
     """Return the grade, and what is wrong with the memory, after the hard rules were checked."""
     too_small = memory.pool.high < memory.needed
     if memory.pool.high <= 0 or (too_small and setup.version >= CONTEXT_CHECKED_FROM):
-        return "cannot", (_does_not_fit(memory, architecture, accelerator, setup, found),)
+        if any(one.rule in _ABOUT_DEGREE and one.severity == "error" for one in found):
+            return "cannot", ()  # no rank is ever loaded, so that its memory is beside the point
+        return "cannot", (_does_not_fit(memory, architecture, accelerator, setup),)
     if any(finding.severity == "error" for finding in found):
         return "cannot", ()
     if memory.pool.low < memory.needed:
@@ -48,23 +56,28 @@ def judge(
     return ("marginal" if found else "fits"), ()
 
 
-def _does_not_fit(
-    memory: Memory,
-    architecture: Architecture,
-    accelerator: Accelerator,
-    setup: Setup,
-    found: tuple[Finding, ...],
-) -> Finding:
+def sure_context(memory: Memory, architecture: Architecture) -> int:
+    """Return the longest context that surely fits, never beyond the model's own."""
     longest = memory.cache.longest(max(0.0, memory.pool.low) * GIB)
-    if architecture.max_context and any(finding.rule == "LMI056" for finding in found):
-        longest = min(longest, architecture.max_context)
-    shorter = f"set max_model_len to {longest} or less, " if longest >= 1024 else ""
+    return min(longest, architecture.max_context or longest)
+
+
+def _shorter(memory: Memory, architecture: Architecture, setup: Setup) -> str:
+    longest = sure_context(memory, architecture)
+    if longest < _SHORTEST_ADVISED or (setup.context is not None and longest >= setup.context):
+        return ""
+    return f"set max_model_len to {longest} or less, which surely fits, "
+
+
+def _does_not_fit(
+    memory: Memory, architecture: Architecture, accelerator: Accelerator, setup: Setup
+) -> Finding:
     return Finding(
         rule="LMI050",
         message=f"{architecture.name} does not fit on {accelerator.name} with"
         f" tensor_parallel_degree {setup.tensor}: {_sum(memory, setup)}",
         why="the engine runs out of memory at start",
-        fix=f"{shorter}use more or larger accelerators, or quantised weights",
+        fix=f"{_shorter(memory, architecture, setup)}use more or larger accelerators, or quantised weights",
         where="instance_type",
         source=_CONSERVING,
     )
@@ -73,14 +86,12 @@ def _does_not_fit(
 def _fits_barely(
     memory: Memory, architecture: Architecture, accelerator: Accelerator, setup: Setup
 ) -> Finding:
-    longest = memory.cache.longest(max(0.0, memory.pool.low) * GIB)
-    shorter = f"set max_model_len to {longest} or less, " if longest >= 1024 else ""
     return Finding(
         rule="LMI051",
         message=f"{architecture.name} fits on {accelerator.name} only just, with"
         f" tensor_parallel_degree {setup.tensor}: {_sum(memory, setup)}",
         why="the estimate is not exact to that degree: the engine may not start",
-        fix=f"{shorter}use more or larger accelerators, or quantised weights",
+        fix=f"{_shorter(memory, architecture, setup)}use more or larger accelerators, or quantised weights",
         severity="warning",
         where="instance_type",
         source=_CONSERVING,
@@ -133,7 +144,7 @@ def _larger_than(
     measured_gib: float, needed_gib: float, longest: int, architecture: Architecture, setup: Setup
 ) -> Finding:
     checked = setup.version >= CONTEXT_CHECKED_FROM
-    shorter = f"set max_model_len to {longest} or less, or " if longest >= 1024 else ""
+    shorter = f"set max_model_len to {longest} or less, or " if longest >= _SHORTEST_ADVISED else ""
     return Finding(
         rule="LMI050" if checked else "LMI051",
         message=f"one request of {setup.context or 1} tokens takes {needed_gib:.2f} GiB of cache for"
@@ -166,8 +177,10 @@ def doubt_about(
     """Return why memory cannot be planned, `None` if it can."""
     if not architecture.understood:
         return architecture.doubt
+    if configuration.doubt:
+        return configuration.doubt
     if configuration.unknown:
-        return f"{', '.join(sorted(configuration.unknown))}: known only at deployment"
+        return f"{', '.join(sorted(configuration.unknown))}: known only at deployment, or not read"
     if odd := configuration.beyond_engines():
         return f"{odd[0]} is no number that an engine takes"
     if configuration.speculative_config:
@@ -178,8 +191,8 @@ def doubt_about(
         return f"{accelerator.name} is no known CUDA device"
     if configuration.cpu_offload_gb:
         return "weights are kept in host memory"
-    if configuration.quantization and setup.quantization is None:
-        return f"the quantisation {configuration.quantization!r} is not known"
+    if doubt := doubt_about_format(configuration.quantization, architecture):
+        return doubt
     if accelerator.usable_memory_gib is None:
         return SHOWN_NOT_KNOWN.format(accelerator.name)
     return None

@@ -7,7 +7,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from lmi_constructs.facts import Accelerator, accelerators, instance_types
-from lmi_constructs.findings import Finding, LmiError
+from lmi_constructs.findings import Finding, LmiError, raise_errors
+from lmi_constructs.planner._kinds import wrong
+from lmi_constructs.planner.architecture import Architecture
 from lmi_constructs.planner.configuration import EngineConfiguration, Setup, fill_in
 from lmi_constructs.planner.explanation import explain
 from lmi_constructs.planner.judgement import (
@@ -17,6 +19,7 @@ from lmi_constructs.planner.judgement import (
     grade_of_rules,
     judge,
     judge_measured,
+    sure_context,
     too_little_storage,
 )
 from lmi_constructs.planner.kv_cache import cache_of
@@ -29,7 +32,8 @@ from lmi_constructs.planner.weights import repository_bytes
 from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
-    from lmi_constructs.planner.architecture import Architecture
+    from collections.abc import Iterator
+
     from lmi_constructs.planner.kv_cache import Cache
     from lmi_constructs.planner.start_up import StartUp
 
@@ -58,7 +62,10 @@ class Plan:
         budget_gib: What the engine may use.
         usable_gib: What the driver shows.
         kv_tokens: Tokens that the cache holds.
-        max_context: Longest context that one request can have, never beyond the model's own.
+        max_context: Longest context that one request can have by the usual estimate, in tokens, never
+            beyond the model's own.
+        sure_context: Longest context that surely fits, in tokens: with the largest estimates of
+            everything else. Advice names this one.
         repository_bytes: Size of the weights to download, in bytes.
         start_up: How long the weights take to arrive, by published measurements.
         doubt: Why the memory has no figures. The grade is `unknown` then, unless a hard rule, or the
@@ -83,6 +90,7 @@ class Plan:
     usable_gib: float | None = None
     kv_tokens: int | None = None
     max_context: int | None = None
+    sure_context: int | None = None
     repository_bytes: int | None = None
     start_up: StartUp | None = None
     doubt: str | None = None
@@ -106,7 +114,8 @@ class Plan:
     def concurrency_at(self, tokens: int) -> float | None:
         """Return how many requests of this many tokens the cache holds at once.
 
-        The engine works on no more than its `max_num_seqs` of them.
+        The engine works on no more than its `max_num_seqs` of them, and refuses requests that are
+        longer than its context, whatever the cache would hold.
         """
         if self.cache is None or self.kv_cache_gib is None or tokens <= 0:
             return None
@@ -130,7 +139,10 @@ def plan(
     Args:
         architecture: The model.
         where: SageMaker instance type, or an accelerator.
-        configuration: What the engine is told. Default: nothing.
+        configuration: What the engine is told. Default: nothing, so that vLLM's own defaults hold:
+            one accelerator, 256 or 1024 sequences. What a container makes of it on all accelerators
+            of the instance, as `lmi plan` and the constructs plan it, is
+            `EngineConfiguration.in_container(LmiContainer.default(), 4)`.
         count: Number of accelerators, if `where` is one. Default: as many as the ranks need.
         measured_cache_gib: Memory for the cache on each accelerator in GiB, as an engine with this
             model and these settings logged it before it compared that with the context. It is
@@ -138,8 +150,10 @@ def plan(
             measured.
 
     Raises:
-        LmiError: If the instance type is not known (LMI040).
+        LmiError: If the instance type is not known (LMI040), or an argument is of another kind
+            (LMI010).
     """
+    raise_errors(_of_other_kinds(architecture, where, configuration))
     measured = measured_cache_gib is not None
     outline = _outline(architecture, where, configuration or EngineConfiguration(), count, measured)
     if outline.doubt == SHOWN_NOT_KNOWN.format(outline.accelerator.name):
@@ -167,7 +181,8 @@ def _outline(
     setup = fill_in(replace(configuration, **odd), architecture, accelerator)
     size = repository_bytes(architecture) if architecture.understood else None
     broken = broken_rules(architecture, accelerator, count, configuration, setup)
-    found = (*(() if configuration.unknown else broken), *too_little_storage(name, size))
+    judged = not (configuration.unknown or configuration.doubt)
+    found = (*(broken if judged else ()), *too_little_storage(name, size))
     return Plan(
         grade=grade_of_rules(found),
         findings=found,
@@ -210,6 +225,7 @@ def _estimated(outline: Plan) -> Plan:
         usable_gib=accelerator.usable_memory_gib,
         kv_tokens=memory.cache.tokens(memory.pool.usual * GIB),
         max_context=min(longest, architecture.max_context or longest),
+        sure_context=sure_context(memory, architecture),
         cache=memory.cache,
     )
 
@@ -258,8 +274,27 @@ def _measured(outline: Plan, cache_gib: float) -> Plan:
         kv_needed_gib=needed,
         kv_tokens=kept.tokens(cache_gib * GIB),
         max_context=longest,
+        sure_context=longest,
         cache=kept,
     )
+
+
+def _of_other_kinds(
+    architecture: object, where: object, configuration: object
+) -> Iterator[Finding]:
+    """Yield the arguments that are of another kind, and how to write them."""
+    if not isinstance(architecture, Architecture):
+        hub_id = architecture if isinstance(architecture, str) else "Qwen/Qwen3-8B"
+        yield wrong(
+            "architecture",
+            architecture,
+            f'give Architecture.known("{hub_id}"), which is None for a model that the planner does not'
+            ' know, or Architecture.from_config_json("config.json")',
+        )
+    if not isinstance(where, str | Accelerator):
+        yield wrong("where", where, 'give an instance type, such as "ml.g6.12xlarge"')
+    if not isinstance(configuration, EngineConfiguration | None):
+        yield wrong("configuration", configuration, "give EngineConfiguration(...)")
 
 
 @cache

@@ -33,13 +33,15 @@ _EXPERT_CHUNK: Final = (((0, 6, 0), 32768), ((0, 0, 0), 65536))
 """Tokens that the experts work on at once (https://github.com/vllm-project/vllm/pull/7995)."""
 
 _OTHER_ALONE: Final = (((0, 6, 5), (0.01, 0.10, 0.35)), ((0, 0, 0), (0.01, 0.35, 0.6)))
+CONTEXT_GIB: Final = (0.01, 0.35)
 _OTHER_PCIE: Final = (0.15, 0.35, 1.2)
 _OTHER_NVLINK: Final = (0.2, 1.4, 2.4)
 """Low, usual and high GiB outside PyTorch: context and libraries, with more than one accelerator
 also the buffers of the collective operations, which are larger where NVLink lets them reduce by
 themselves (public start-up logs: 0.01 to 0.35 alone, 0.20 and 0.24 on PCIe, 1.39 and 2.10 on
 NVLink). Before 0.6.5 the measurement counted more
-(https://github.com/vllm-project/vllm/pull/10511)."""
+(https://github.com/vllm-project/vllm/pull/10511). The least and the most alone are also what the
+CUDA context may have taken when the engine looks how much is free."""
 
 _LOW: Final = 0.4
 _LOW_LEGACY: Final = 0.1

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.findings import Finding
+from lmi_constructs.planner.checkpoint import misspelt, not_a_choice, not_taken
+from lmi_constructs.planner.profile import CONTEXT_GIB
 from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 _ISSUES: Final = "https://github.com/vllm-project/vllm/issues/"
 _QUANTIZATION: Final = "https://docs.vllm.ai/en/latest/features/quantization/"
+_CONTAINERS_TYPES: Final = frozenset({"fp32", "fp16", "bf16"})
+"""Names that the container turns into the engine's (djl-serving, HuggingFaceProperties)."""
+
 _HALF: Final = frozenset({"bfloat16", "bf16"})
 _KERNEL_ALIGNMENT: Final = 64
 """Four-bit kernels need inputs in multiples of at least 64, whatever the group."""
@@ -30,6 +34,10 @@ _MARLIN_128: Final = ((0, 5, 2), (0, 7, 0))
 _ONLINE_BLOCKS_PADDED_FROM: Final = (0, 22, 0)
 """Blocks made while loading are padded (https://github.com/vllm-project/vllm/pull/44763, June
 2026); those of a checkpoint are not (pull 39046 was closed)."""
+
+_FREE_CHECKED_FROM: Final = (0, 9, 1)
+"""The engine compares its share with what is free before it loads anything
+(https://github.com/vllm-project/llm-compressor/pull/1560: "starting from version 0.9.1")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +76,9 @@ def broken_rules(
 ) -> Iterator[Finding]:
     """Yield what the engine refuses, as errors, and what it may refuse, as warnings."""
     yield from _accelerator_count(accelerator, count, setup)
-    yield from _divisible(architecture, setup)
+    yield from _divisible(architecture, count, setup)
+    yield from _quantization(architecture, accelerator, configuration, setup)
+    yield from _free_at_start(accelerator, setup)
     if setup.quantization is not None:
         yield from _blocks(architecture, configuration, setup, setup.quantization)
         yield from _format(accelerator, setup, setup.quantization)
@@ -93,37 +103,81 @@ def _accelerator_count(
         )
 
 
-def _degrees(a: Architecture, below: int) -> list[int]:
-    """Return the degrees below one that the attention heads allow."""
-    small = [one for one in range(1, math.isqrt(a.heads) + 1) if a.heads % one == 0]
-    return sorted(one for one in {*small, *(a.heads // one for one in small)} if one < below)
+_MOST_RANKS: Final = 16
+"""No instance type has more accelerators."""
 
 
-def _divisible(a: Architecture, setup: Setup) -> Iterator[Finding]:
-    t = setup.tensor
+def _uncut(a: Architecture, t: int) -> list[tuple[str, bool]]:
+    """Return what a number of ranks cannot share, and whether each is sure to stop the engine."""
     widths = [(a.heads, "attention heads", True)]
     if a.kv_heads >= t:
         widths.append((a.kv_heads, "key-value heads", True))
     elif a.kv_heads and t % a.kv_heads:
-        widths.append((a.kv_heads, "key-value heads, which can only be repeated evenly,", True))
+        widths.append((a.kv_heads, "key-value heads (to be repeated evenly)", True))
     if a.dense_layers and a.intermediate:
         widths.append((a.intermediate, "columns of the MLP", True))
     if a.vision and a.vision.heads:
         widths.append((a.vision.heads, "heads of the vision tower", False))
-    for width, what, sure in widths:
-        if width % t:
-            fitting = [d for d in _degrees(a, t) if width % d == 0]
-            yield Finding(
-                rule="LMI052",
-                message=f"{a.name} has {width} {what} that cannot be shared by {t} ranks",
-                why="each rank takes an equal part, and the engine stops at start if it cannot",
-                fix=f"set tensor_parallel_degree to {max(fitting)}"
-                if fitting
-                else "set tensor_parallel_degree to a divisor",
-                severity="error" if sure else "warning",
-                where="tensor_parallel_degree",
-                source=_ISSUES + "596",
-            )
+    return [(f"{width} {what}", sure) for width, what, sure in widths if width % t]
+
+
+def _divisible(a: Architecture, count: int | None, setup: Setup) -> Iterator[Finding]:
+    """Yield all that the ranks cannot share, as one: it has one remedy."""
+    uncut = _uncut(a, setup.tensor)
+    if not uncut:
+        return
+    most = min(count or setup.tensor, _MOST_RANKS)
+    shared = [str(one) for one in range(1, most + 1) if not _uncut(a, one)]
+    yield Finding(
+        rule="LMI052",
+        message=f"{a.name} has {_listed([what for what, _ in uncut], 'and')} that cannot be shared by"
+        f" {setup.tensor} ranks",
+        why="each rank takes an equal part, and the engine stops at start if it cannot",
+        fix=f"set tensor_parallel_degree to what divides them: {_listed(shared, 'or')}",
+        severity="error" if any(sure for _, sure in uncut) else "warning",
+        where="tensor_parallel_degree",
+        source=_ISSUES + "596",
+    )
+
+
+def _listed(words: list[str], joint: str) -> str:
+    return f" {joint} ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)
+
+
+def _quantization(
+    a: Architecture, accelerator: Accelerator, configuration: EngineConfiguration, setup: Setup
+) -> Iterator[Finding]:
+    name, capability = configuration.quantization, accelerator.capability
+    unknown = tuple(misspelt(name, setup.version))
+    needs = _CAPABILITIES["fp8"]
+    least = needs.refused if setup.version >= needs.lifted else needs.sure
+    fp8 = capability is not None and capability >= least
+    yield from unknown or not_taken(name, a, fp8=fp8)
+    yield from not_a_choice("kv_cache_dtype", configuration.kv_cache_dtype, setup.version)
+    if configuration.dtype not in _CONTAINERS_TYPES:
+        yield from not_a_choice("dtype", configuration.dtype, setup.version)
+
+
+def _free_at_start(accelerator: Accelerator, setup: Setup) -> Iterator[Finding]:
+    """Yield that the engine may not have the share it is told to use: some is always taken."""
+    if setup.legacy or setup.version < _FREE_CHECKED_FROM:
+        return
+    total = accelerator.usable_memory_gib or accelerator.memory_gib
+    spare = (1 - setup.utilization) * total
+    least, most = CONTEXT_GIB
+    if spare >= most or (not total and setup.utilization < 1):
+        return
+    yield Finding(
+        rule="LMI102",
+        message=f"gpu_memory_utilization {readable(setup.utilization)} leaves"
+        f" {spare:.2f} GiB of each {accelerator.name} to what is taken before the engine"
+        f" starts, which is {readable(least)} to {readable(most)} GiB",
+        why="the engine stops if less is free at start than the share it is told to use",
+        fix="set gpu_memory_utilization to 0.95 or less",
+        severity="error" if spare < least else "warning",
+        where="gpu_memory_utilization",
+        source=_ISSUES + "20305",
+    )
 
 
 def _blocks(
@@ -141,7 +195,11 @@ def _blocks(
             continue
         guessed = q.origin != "config.json" and part % _KERNEL_ALIGNMENT == 0
         padded = q.online and setup.version >= _ONLINE_BLOCKS_PADDED_FROM
-        fitting = [d for d in _degrees(a, setup.tensor) if width / d % multiple == 0]
+        fitting = [
+            d
+            for d in range(1, min(setup.tensor, _MOST_RANKS + 1))
+            if not _uncut(a, d) and width / d % multiple == 0
+        ]
         yield Finding(
             rule="LMI053",
             message=f"{what} of {a.name} is {width} wide, so that each of {setup.tensor} ranks gets"

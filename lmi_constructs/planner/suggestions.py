@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from lmi_constructs.facts import instance_types, models
+from lmi_constructs.facts import instance_types
 from lmi_constructs.planner.architecture import Architecture
-from lmi_constructs.planner.configuration import EngineConfiguration
+from lmi_constructs.planner.checkpoint import quantised_copies
+from lmi_constructs.planner.configuration import EngineConfiguration, default_utilization
 from lmi_constructs.planner.plan import Plan, plan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from lmi_constructs.facts import InstanceType, ModelFacts
+    from lmi_constructs.facts import InstanceType
     from lmi_constructs.findings import Finding
 
 _SHORTEST_CONTEXT: Final = 2048
 _CONTEXT_STEP: Final = 1024
+_SEQUENCES: Final = (512, 256, 128, 64, 32, 16, 8)
+_USUAL_SEQUENCES: Final = 32
+"""What the container itself sets; more leave less context."""
+
+_UTILIZATIONS: Final = (0.9, 0.92, 0.95)
+"""Shares that are tried: the engines' defaults, and the most that leaves room for CUDA graphs."""
+
 _FP8_CACHE_CAPABILITY: Final = (8, 9)
 """Accelerators from Ada on compute with FP8
 (https://docs.vllm.ai/en/latest/features/quantization/quantized_kvcache/)."""
-
-_FORMAT_IN_NAME: Final = re.compile(r"-(fp8|awq|gptq|int4|int8|nvfp4|mxfp4)[a-z0-9-]*$")
 
 _ORDER: Final = {"fits": 0, "marginal": 1}
 
@@ -33,15 +38,18 @@ class Suggestion:
     """One change that makes a model fit.
 
     Attributes:
-        kind: `expert_parallel`, `tensor_parallel_degree`, `kv_cache_dtype`, `context`, `model` or
-            `instance_type`.
-        change: What to write.
+        kind: `expert_parallel`, `quantization`, `tensor_parallel_degree`, `gpu_memory_utilization`,
+            `max_num_seqs`, `kv_cache_dtype`, `context`, `model` or `instance_type`.
+        change: What to write, in words.
         plan: The plan with that change.
+        changes: New values by the names of settings, of `model` and of `instance_type`; `None` says
+            that a setting is left out.
     """
 
     kind: str
     change: str
     plan: Plan
+    changes: Mapping[str, Any]
 
     def __str__(self) -> str:
         """Return the change and what comes of it."""
@@ -66,8 +74,12 @@ def suggest(
     Args:
         architecture: The model.
         instance_type: SageMaker instance type.
-        configuration: What the engine is told.
+        configuration: What the engine is told. Default: nothing, as for [`plan`][].
         region: Region whose instance types may be suggested. Default: any.
+
+    Raises:
+        LmiError: If an argument is of another kind (LMI010), or the instance type is not known
+            (LMI040).
     """
     configuration = configuration or EngineConfiguration()
     current = plan(architecture, instance_type, configuration)
@@ -75,9 +87,16 @@ def suggest(
         return ()
     found = [
         *_whole_experts(current),
-        *_other_degree(current),
+        *_other_quantization(current),
+        *_first_of_best(_other_degrees(current)),
+        *_first_of_best(_other_utilizations(current)),
+        *_first_of_best(_fewer_sequences(current)),
         *_fp8_cache(current),
         *_shorter_context(current),
+    ]
+    if not any(one.plan.grade == "fits" for one in found):
+        found += _two_changes(current)
+    found += [
         *_quantised_sibling(current),
         *_instance(current, region),
     ]
@@ -85,72 +104,153 @@ def suggest(
     return tuple(sorted(better, key=lambda suggestion: _ORDER[suggestion.plan.grade]))
 
 
-_NOT = "LMI050"
-_MOST_ADVICE = 2
+_ADVISED: Final = frozenset(
+    {"LMI050", "LMI051", "LMI052", "LMI053", "LMI054", "LMI055", "LMI056", "LMI101", "LMI102"}
+)
+_ABOUT_DEGREE: Final = frozenset({"LMI052", "LMI053", "LMI055"})
+_DEGREE_ALONE: Final = ("tensor_parallel_degree",)
+_MOST_ADVICE: Final = 2
 """Ways out that a finding names; `lmi plan` lists all of them."""
 
 
-def advised_findings(current: Plan, region: str | None = None) -> tuple[Finding, ...]:
-    """Return the findings of a plan; what does not fit (LMI050) also says what would.
+def advised_findings(
+    current: Plan, region: str | None = None, ways: Iterable[Suggestion] | None = None
+) -> tuple[Finding, ...]:
+    """Return the findings of a plan; the first that a change mends also says which.
+
+    A finding about the tensor-parallel degree names the degree that fits, if one does.
 
     Args:
         current: The plan.
         region: Region whose instance types may be named. Default: any.
+        ways: What [`suggest`][] says of the same plan. Default: it is asked.
     """
-    if current.instance_type is None or not any(one.rule == _NOT for one in current.findings):
+    advised = [one for one in current.findings if one.rule in _ADVISED]
+    if current.instance_type is None or not advised:
         return current.findings
-    ways = suggest(current.architecture, current.instance_type, current.configuration, region)
-    fitting = [way.change for way in ways if way.plan.grade == "fits"][:_MOST_ADVICE]
+    if ways is None:
+        ways = suggest(current.architecture, current.instance_type, current.configuration, region)
+    fitting = [way for way in ways if way.plan.grade == "fits"]
     if not fitting:
         return current.findings
-    said = f"it fits with {' or with '.join(fitting)}"
-    return tuple(
-        replace(finding, fix=f"{finding.fix}: {said}") if finding.rule == _NOT else finding
-        for finding in current.findings
+    degree = next((way for way in fitting if tuple(way.changes) == _DEGREE_ALONE), None)
+    first = min(advised, key=lambda one: one.severity)  # errors first
+    found = []
+    for finding in current.findings:
+        fix, ways = finding.fix, fitting
+        if finding.rule in _ABOUT_DEGREE and degree is not None:
+            fix = f"set tensor_parallel_degree to {degree.plan.setup.tensor}"
+            ways = [way for way in fitting if way is not degree]
+        if finding is first and ways:
+            also = "also " if ways is not fitting else ""
+            fix += f": it {also}fits with {' or with '.join(way.change for way in ways[:_MOST_ADVICE])}"
+        found.append(replace(finding, fix=fix))
+    return tuple(found)
+
+
+def _tried(current: Plan, kind: str, changes: Mapping[str, Any], change: str = "") -> Suggestion:
+    """Return the plan of changed settings; of another model or instance, if these are named.
+
+    Args:
+        current: The plan that does not fit.
+        kind: Kind of the suggestion.
+        changes: New values.
+        change: What to write, in words. Default: the values.
+    """
+    told = {_FIELDS.get(name, name): value for name, value in changes.items() if name not in _NAMES}
+    where = changes.get("instance_type") or current.instance_type or current.accelerator
+    count = current.accelerator_count if where is current.accelerator else None
+    named = Architecture.known(changes["model"]) if "model" in changes else None
+    planned = plan(
+        named or current.architecture, where, replace(current.configuration, **told), count=count
+    )
+    return Suggestion(kind, change or _written(changes), planned, dict(changes))
+
+
+_NAMES: Final = ("model", "instance_type")
+_FIELDS: Final = {"enable_expert_parallel": "expert_parallel"}
+
+
+def _written(changes: Mapping[str, Any]) -> str:
+    """Return changes as one writes them."""
+    return ", ".join(
+        f'{name}="{value}"'
+        if isinstance(value, str) and name != "instance_type"
+        else f"{name}={value}"
+        for name, value in changes.items()
     )
 
 
-def _planned(
-    kind: str,
-    change: str,
-    current: Plan,
-    configuration: EngineConfiguration,
-    *,
-    architecture: Architecture | None = None,
-    instance_type: str | None = None,
-) -> Suggestion:
-    where = instance_type or current.instance_type or current.accelerator
-    count = current.accelerator_count if where is current.accelerator else None
-    planned = plan(architecture or current.architecture, where, configuration, count=count)
-    return Suggestion(kind, change, planned)
+def _other_quantization(current: Plan) -> Iterator[Suggestion]:
+    """Yield what the engine takes instead of a format that it refuses: none, or FP8 made by itself."""
+    if not any(one.rule in ("LMI101", "LMI004") for one in current.findings):
+        return
+    yield _tried(current, "quantization", {"quantization": None}, "no quantization")
+    if current.architecture.quantization_method is None:
+        yield _tried(current, "quantization", {"quantization": "fp8"})
 
 
-def _other_degree(current: Plan) -> Iterator[Suggestion]:
-    """Yield the smallest larger degree that fits, or else the largest smaller one."""
+def _other_degrees(current: Plan) -> Iterator[Suggestion]:
+    """Yield the larger degrees, smallest first, and the smaller ones, largest first."""
     count, now = current.accelerator_count or 1, current.setup.tensor
     larger = [degree for degree in range(now + 1, count + 1) if count % degree == 0]
     smaller = [degree for degree in range(min(now, count + 1) - 1, 0, -1) if count % degree == 0]
-    tried = [
-        _planned(
-            "tensor_parallel_degree",
-            f"tensor_parallel_degree={degree}",
-            current,
-            replace(current.configuration, tensor_parallel_degree=degree),
-        )
-        for degree in (*larger, *smaller)
-    ]
-    yield from _first_of_best(tried)
+    for degree in (*larger, *smaller):
+        yield _tried(current, "tensor_parallel_degree", {"tensor_parallel_degree": degree})
+
+
+def _other_utilizations(current: Plan) -> Iterator[Suggestion]:
+    """Yield larger shares, smallest first; where the share is too large, smaller ones."""
+    now, usual = current.setup.utilization, default_utilization(current.setup.version)
+    if any(one.where == "gpu_memory_utilization" for one in current.findings):
+        shares = [share for share in reversed(_UTILIZATIONS) if share < now]
+    else:
+        shares = sorted({share for share in (usual, *_UTILIZATIONS) if share > now})
+    for share in shares:
+        yield _tried(current, "gpu_memory_utilization", {"gpu_memory_utilization": share})
+
+
+def _fewer_sequences(current: Plan) -> Iterator[Suggestion]:
+    """Yield fewer sequences, most first: their trial batch leaves more for the cache."""
+    for number in _SEQUENCES:
+        if number < current.setup.sequences:
+            yield _tried(current, "max_num_seqs", {"max_num_seqs": number})
+
+
+def _two_changes(current: Plan) -> Iterator[Suggestion]:
+    """Yield what fits with a shorter context besides, where no single change does."""
+    for changed in (_other_degrees, _other_utilizations, _fewer_sequences):
+        for first in changed(current):
+            sure, context = first.plan.sure_context or 0, first.plan.setup.context or 0
+            if not _SHORTEST_CONTEXT <= sure < context:
+                continue
+            if first.kind == "max_num_seqs" and first.changes["max_num_seqs"] > _USUAL_SEQUENCES:
+                continue
+            both = _tried(current, first.kind, {**first.changes, "max_model_len": sure})
+            if both.plan.grade == "fits":
+                yield both
+                break
 
 
 def _fp8_cache(current: Plan) -> Iterator[Suggestion]:
     capability = current.accelerator.capability
     if capability is None or capability < _FP8_CACHE_CAPABILITY or current.setup.cache_bytes <= 1:
         return
-    told = replace(current.configuration, kv_cache_dtype="fp8")
-    yield _planned("kv_cache_dtype", 'kv_cache_dtype="fp8"', current, told)
+    yield _tried(current, "kv_cache_dtype", {"kv_cache_dtype": "fp8"})
 
 
 def _shorter_context(current: Plan) -> Iterator[Suggestion]:
+    """Yield the longest context that fits surely: the plan's own figure, or else what is found."""
+    context, sure = current.setup.context, current.sure_context
+    if context is not None and sure is not None and _SHORTEST_CONTEXT <= sure < context:
+        tried = _tried(current, "context", {"max_model_len": sure})
+        if tried.plan.grade == "fits":
+            yield tried
+            return
+    yield from _searched_context(current)
+
+
+def _searched_context(current: Plan) -> Iterator[Suggestion]:
     """Yield the longest whole number of thousands of tokens that fits surely."""
     context, longest = current.setup.context, current.max_context
     if context is None or not longest:
@@ -161,9 +261,7 @@ def _shorter_context(current: Plan) -> Iterator[Suggestion]:
     best = None
     while low < high:  # the shorter, the more surely it fits
         middle = (low + high + 1) // 2
-        tokens = middle * _CONTEXT_STEP
-        told = replace(current.configuration, max_model_len=tokens)
-        tried = _planned("context", f"max_model_len={tokens}", current, told)
+        tried = _tried(current, "context", {"max_model_len": middle * _CONTEXT_STEP})
         if tried.plan.grade == "fits":
             best, low = tried, middle
         else:
@@ -177,65 +275,47 @@ def _whole_experts(current: Plan) -> Iterator[Suggestion]:
     if current.architecture.experts is None or current.configuration.expert_parallel:
         return
     if any(finding.rule == "LMI053" for finding in current.findings):
-        told = replace(current.configuration, expert_parallel=True)
-        yield _planned("expert_parallel", "enable_expert_parallel=True", current, told)
+        yield _tried(current, "expert_parallel", {"enable_expert_parallel": True})
 
 
 def _quantised_sibling(current: Plan) -> Iterator[Suggestion]:
     """Yield the same model with smaller weights."""
-    own = models().get(current.architecture.name.lower())
-    if own is None:
-        return
     tried = []
-    for facts in models().values():
-        sibling = Architecture.known(facts.hub_id) if _is_copy(facts, own) else None
+    for facts in quantised_copies(current.architecture):
+        sibling = Architecture.known(facts.hub_id)
         if sibling is None or sibling.quantization is None:
             continue
-        change = f"model {facts.hub_id} ({sibling.quantization.method} weights)"
-        told = replace(current.configuration, quantization=None)
-        suggestion = _planned("model", change, current, told, architecture=sibling)
+        changes: dict[str, Any] = {"model": facts.hub_id}
+        if current.configuration.quantization is not None:
+            changes["quantization"] = None
+        words = f"model {facts.hub_id} ({sibling.quantization.method} weights)"
+        suggestion = _tried(current, "model", changes, words)
         if (suggestion.plan.repository_bytes or 0) < (current.repository_bytes or 0):
             tried.append(suggestion)
     yield from _first_of_best(tried)
 
 
-def _is_copy(facts: ModelFacts, original: ModelFacts) -> bool:
-    """Tell whether a repository holds a model in another format: by its name, or as its copy."""
-    name, base = (one.hub_id.split("/")[-1].lower() for one in (facts, original))
-    formatted = _FORMAT_IN_NAME.search(name)
-    return formatted is not None and name[: formatted.start()] == base
-
-
 def _instance(current: Plan, region: str | None) -> Iterator[Suggestion]:
-    """Yield the smallest instance type that fits, with all its accelerators in use."""
-    tried = []
-    for instance in sorted(instance_types().values(), key=_memory):
-        offered = instance.regions and (region is None or region in instance.regions)
-        if not offered or instance.name == current.instance_type:
-            continue
-        told = replace(
-            current.configuration, tensor_parallel_degree=_degree(current.architecture, instance)
+    """Yield the smallest instance type that fits, with as many of its accelerators as it takes."""
+    yield from _first_of_best(
+        _tried(
+            current,
+            "instance_type",
+            {"instance_type": instance.name, "tensor_parallel_degree": degree},
         )
-        degree = f", tensor_parallel_degree={told.tensor_parallel_degree}"
-        tried.append(
-            _planned(
-                "instance_type",
-                f"instance_type={instance.name}{degree}",
-                current,
-                told,
-                instance_type=instance.name,
-            )
-        )
-        if tried[-1].plan.grade == "fits":
-            break
-    yield from _first_of_best(tried)
+        for instance in sorted(instance_types().values(), key=_memory)
+        if instance.regions and (region is None or region in instance.regions)
+        if instance.name != current.instance_type
+        for degree in _degrees(current.architecture, instance)
+    )
 
 
-def _degree(architecture: Architecture, instance: InstanceType) -> int:
-    """Return the largest degree that the heads allow on an instance."""
+def _degrees(architecture: Architecture, instance: InstanceType) -> Iterator[int]:
+    """Yield the degrees that use an instance best and that the heads allow, largest first."""
     count = instance.accelerator_count
-    fitting = (d for d in range(count, 0, -1) if count % d == 0 and architecture.heads % d == 0)
-    return next(fitting, 1)
+    for degree in range(count, 0, -1):
+        if count % degree == 0 and architecture.heads % degree == 0:
+            yield degree
 
 
 def _memory(instance: InstanceType) -> tuple[float, int, float]:
@@ -244,9 +324,14 @@ def _memory(instance: InstanceType) -> tuple[float, int, float]:
     return usable * instance.accelerator_count, instance.accelerator_count, vcpu
 
 
-def _first_of_best(tried: list[Suggestion]) -> Iterator[Suggestion]:
-    for grade in _ORDER:
-        for suggestion in tried:
-            if suggestion.plan.grade == grade:
-                yield suggestion
-                return
+def _first_of_best(tried: Iterable[Suggestion]) -> Iterator[Suggestion]:
+    """Yield the first that fits, or else the first that may; nothing is planned after the former."""
+    perhaps = None
+    for suggestion in tried:
+        if suggestion.plan.grade == "fits":
+            yield suggestion
+            return
+        if suggestion.plan.grade == "marginal" and perhaps is None:
+            perhaps = suggestion
+    if perhaps is not None:
+        yield perhaps

@@ -54,7 +54,10 @@ def assert_fits(scope: IConstruct) -> None:
 
     Raises:
         AssertionError: With the plan of each that does not fit, or if there is nothing to plan.
+        TypeError: If it is no construct.
     """
+    if not hasattr(scope, "node"):
+        raise TypeError(f"an endpoint, a stack or an app is needed, not {type(scope).__name__}")
     plans = [plan for item in scope.node.find_all() for plan in _plans(item)]
     if not plans:
         where = scope.node.path or "the app"

@@ -115,6 +115,7 @@ def test_ctrl_c_ends_with_130_while_python_ends_too(when: str, status: int) -> N
     code = f"""
 import os, signal, sys, time
 import lmi_constructs.cli._group as group
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 def press():
     time.sleep(0.2)
     os.kill(os.getpid(), signal.SIGINT)

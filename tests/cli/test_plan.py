@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
 
 from lmi_constructs.cli.plan import plan
 from lmi_constructs.container import LmiSettings
+from lmi_constructs.facts import models
 
 MODEL = ("--model", "Qwen/Qwen3-32B")
 
@@ -181,3 +183,54 @@ def test_a_config_that_cannot_be_read_is_wrong_usage(tmp_path, content, said):
     result = run("--config", str(file), "--instance", "ml.g6.12xlarge", columns=300)
     assert result.exit_code == 2
     assert said in result.output
+
+
+def test_the_known_models_are_listed_without_naming_an_instance():
+    result = run("--list-models")
+    assert result.exit_code == 0
+    listed = result.output.split()
+    assert "Qwen/Qwen3-32B" in listed
+    assert listed == sorted({facts.hub_id for facts in models().values()}, key=str.lower)
+
+
+@pytest.mark.parametrize(
+    ("container", "reason"),
+    [
+        ("v9", "the version of the container's engine is not known"),
+        ("neuronx", "neuronx-0.30.0 serves with tnx: only vLLM is planned"),
+        ("trtllm", "serves with trtllm: only vLLM is planned"),
+    ],
+)
+def test_an_engine_that_is_not_planned_is_not_taken_for_another(container, reason):
+    result = run(*MODEL, "--instance", "ml.g6.12xlarge", "--container", container, columns=300)
+    assert result.exit_code == 0
+    assert "not known" in result.output.splitlines()[0]
+    assert reason in result.output
+    assert "W weights" not in result.output
+
+
+def test_requests_longer_than_the_context_are_not_counted():
+    place = (*MODEL, "--instance", "ml.g6.12xlarge", "--max-model-len", "4096")
+    result = run(*place, "--concurrency-at", "8192", columns=300)
+    assert result.exit_code == 2
+    assert "no request has 8192 tokens" in result.output
+    assert run(*place, "--concurrency-at", "4096").exit_code == 0
+
+
+def test_suggestions_in_json_say_what_to_change_to_what():
+    place = (*MODEL, "--instance", "ml.g6.12xlarge", "--tp", "3", "--format", "json")
+    content = json.loads(run(*place).output)
+    first = content["suggestions"][0]
+    assert first["changes"] == {"tensor_parallel_degree": 4}
+    assert (first["grade"], first["max_model_len"]) == ("fits", 40960)
+    assert first["max_concurrency"] == pytest.approx(1.7, abs=0.1)
+    assert [finding["rule"] for finding in content["findings"]] == ["LMI052"]
+    assert content["findings"][0]["fix"].startswith("set tensor_parallel_degree to 4")
+
+
+def test_the_longest_context_is_the_one_that_is_advised():
+    result = run("--model", "Qwen/Qwen3-8B", "--instance", "ml.g6.2xlarge", columns=300)
+    sure = re.search(r"longest context: (\d+) tokens surely fit, \d+ by the usual", result.output)
+    assert sure is not None
+    assert f"set max_model_len to {sure[1]} or less, which surely fits" in result.output
+    assert f"max_model_len={sure[1]} (fits" in result.output

@@ -211,21 +211,6 @@ def test_takes_a_gated_model_that_can_be_had(stack: cdk.Stack, variables: dict[s
     assert model.environment["HF_MODEL_ID"] == "meta-llama/Meta-Llama-3-8B"
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [("Qwen/Qwen3-33B", "did you mean Qwen/Qwen3-32B?"), ("acme/own", "from_config_json")],
-)
-def test_says_that_nothing_is_planned_for_a_name_it_does_not_know(
-    stack: cdk.Stack, name: str, said: str
-) -> None:
-    data = ModelData.s3_prefix("my-models", "m/", architecture=name)
-    LmiModel(stack, "Model", model_data=data)
-    infos = assertions.Annotations.from_stack(stack).find_info("*", assertions.Match.any_value())
-    (message,) = (info.entry.data for info in infos)
-    assert name in message
-    assert said in message
-
-
 def test_says_nothing_of_planning_where_the_model_is_known(stack: cdk.Stack) -> None:
     for number, architecture in enumerate(("Qwen/Qwen3-32B", None)):
         data = ModelData.s3_prefix("my-models", "m/", architecture=architecture)

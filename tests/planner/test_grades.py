@@ -72,6 +72,32 @@ def test_warns_of_graphs_that_find_no_room_outside_the_budget():
 
 
 @pytest.mark.parametrize(
+    ("share", "version", "severity"),
+    [
+        (1.0, (0, 23, 0), "error"),
+        (1.0, (0, 10, 2), "error"),
+        (0.99, (0, 23, 0), "warning"),
+        (0.98, (0, 23, 0), None),
+        (1.0, (0, 7, 3), None),
+    ],
+)
+def test_refuses_a_share_that_is_never_free(share, version, severity):
+    p = planned(
+        "Qwen/Qwen3-0.6B", "ml.g6.2xlarge", gpu_memory_utilization=share, engine_version=version
+    )
+    assert rules(p).get("LMI102") == severity
+    if severity:
+        assert p.grade == ("cannot" if severity == "error" else "marginal")
+        assert "0.95" in p.findings[0].fix
+
+
+def test_takes_the_share_with_which_a_large_accelerator_started():
+    # https://github.com/vllm-project/vllm/issues/33155: 0.97 on an H100 of 80 GB
+    p = planned("openai/gpt-oss-20b", "H100", gpu_memory_utilization=0.97, max_model_len=8192)
+    assert "LMI102" not in rules(p)
+
+
+@pytest.mark.parametrize(
     ("hub_id", "ranks"),
     [
         ("meta-llama/Llama-2-13b-hf", 3),
@@ -105,7 +131,13 @@ def test_refuses_blocks_and_groups_that_ranks_cut(hub_id, ranks, grade):
 
 
 def test_only_warns_of_groups_that_are_guessed():
-    p = planned("Qwen/Qwen2.5-72B-Instruct", "H200", tensor_parallel_degree=2, quantization="awq")
+    shape = Architecture.known("Qwen/Qwen2.5-72B-Instruct")
+    h200 = find_accelerator("H200")
+    assert shape is not None
+    assert h200 is not None
+    named = replace(shape, name="own/qwen2.5-72b-awq")  # its config says no group
+    told = EngineConfiguration(tensor_parallel_degree=2, quantization="awq")
+    p = plan(named, h200, told)
     assert rules(p)["LMI053"] == "warning"
     assert p.grade == "marginal"
 
@@ -171,7 +203,7 @@ def test_warns_of_an_engine_older_than_the_family():
         ("google/gemma-4-26B-A4B", {}),
         ("Qwen/Qwen3-8B", {"speculative_config": {"method": "eagle3"}}),
         ("Qwen/Qwen3-8B", {"cpu_offload_gb": 4.0}),
-        ("Qwen/Qwen3-8B", {"quantization": "something-new"}),
+        ("Qwen/Qwen3-8B", {"quantization": "something-new", "engine_version": (0, 21, 0)}),
     ],
 )
 def test_abstains_out_of_its_depth_and_says_why(hub_id, settings):

@@ -101,3 +101,9 @@ def test_a_new_construct_id_deletes_the_endpoint() -> None:
 def test_refuses_what_is_neither_stack_nor_template() -> None:
     with pytest.raises(TypeError, match="not App"):
         assert_no_findings(cdk.App())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("odd", ["x", None, 3])
+def test_what_is_no_construct_is_refused_in_words(odd: Any) -> None:
+    with pytest.raises(TypeError, match="an endpoint, a stack or an app is needed, not"):
+        assert_fits(odd)

@@ -170,6 +170,36 @@ class FitsNowhere(_OfPlan):
     failing = Example(model_config=llama(**_GIANT, num_attention_heads=128))
 
 
+class OtherQuantisation(_OfPlan):
+    """LMI101."""
+
+    id = "LMI101"
+    title = "the quantisation asked for is not the checkpoint's"
+    why = (
+        "the engine converts no weights to AWQ or GPTQ, and takes no name but the checkpoint's own"
+    )
+    fix = "use the quantised checkpoint and set nothing, or OPTION_QUANTIZE to fp8"
+    source = "https://github.com/vllm-project/vllm/issues/1419"
+    failing = Example({f"{_ENVIRONMENT}/OPTION_QUANTIZE": "awq"}, model_config=llama())
+    passing = Example({f"{_ENVIRONMENT}/OPTION_QUANTIZE": "fp8"}, model_config=llama())
+
+
+class NothingFree(_OfPlan):
+    """LMI102."""
+
+    id = "LMI102"
+    title = "the engine is to have memory that is taken before it starts"
+    why = "the engine compares its share with what is free, and stops"
+    fix = "set OPTION_GPU_MEMORY_UTILIZATION to 0.95 or less"
+    source = "https://github.com/vllm-project/vllm/issues/20305"
+    failing = Example(
+        {f"{_ENVIRONMENT}/OPTION_GPU_MEMORY_UTILIZATION": "1.0"}, model_config=llama()
+    )
+    passing = Example(
+        {f"{_ENVIRONMENT}/OPTION_GPU_MEMORY_UTILIZATION": "0.95"}, model_config=llama()
+    )
+
+
 PLAN_RULES: Final[tuple[type[_OfPlan], ...]] = (
     DoesNotFit,
     FitsBarely,
@@ -178,6 +208,8 @@ PLAN_RULES: Final[tuple[type[_OfPlan], ...]] = (
     ContextTooLong,
     TooLittleStorage,
     FitsNowhere,
+    OtherQuantisation,
+    NothingFree,
 )
 
 
