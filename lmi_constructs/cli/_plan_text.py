@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lmi_constructs.cli._console import console
-from lmi_constructs.report.bar import GRADES, budget_reason, memory_parts, over_gib
+from lmi_constructs.report.bar import GRADES, budget_reason, longest_context, memory_parts, over_gib
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,18 +104,10 @@ def _table(planned: Plan, *, explained: bool) -> Table:
     return table
 
 
-def _longest(planned: Plan) -> str:
-    """Return the longest context in the words of the advice: what surely fits, and what may."""
-    usual, sure = planned.max_context, planned.sure_context
-    if usual is None or sure is None or sure >= usual:
-        return f"{usual} tokens"
-    return f"{sure} tokens surely fit, {usual} by the usual estimate"
-
-
 def _capacity(planned: Plan, concurrency_at: int | None) -> str:
     context = planned.setup.context
     length = concurrency_at or context
-    lines = [f"\nlongest context: {_longest(planned)}"]
+    lines = [f"\nlongest context: {longest_context(planned)}"]
     held = planned.concurrency_at(length) if length else None
     if held is not None:
         limit = planned.setup.sequences

@@ -1,4 +1,4 @@
-"""What a plan's memory is made of, in the order it is taken: for the page and for `lmi plan`."""
+"""A plan in words and parts that the page and `lmi plan` share."""
 
 from __future__ import annotations
 
@@ -88,6 +88,20 @@ def over_gib(plan: Plan) -> float:
     """
     over = sum(part.gib for part in memory_parts(plan)) - (plan.usable_gib or 0.0)
     return over if over > _LEAST else 0.0
+
+
+def longest_context(plan: Plan) -> str:
+    """Return the longest context in the words of the advice: what surely fits, and what may.
+
+    Args:
+        plan: The plan.
+    """
+    usual, sure = plan.max_context, plan.sure_context
+    if usual is None:
+        return "not known"
+    if sure is None or sure >= usual:
+        return f"{usual} tokens"
+    return f"{sure} tokens surely fit, {usual} by the usual estimate"
 
 
 def _reasons(plan: Plan) -> dict[str, str]:

@@ -6,7 +6,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from lmi_constructs._version import __version__
-from lmi_constructs.report.bar import GRADES, budget_reason, memory_parts, over_gib
+from lmi_constructs.report.bar import GRADES, budget_reason, longest_context, memory_parts, over_gib
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +38,7 @@ def render(endpoints: Sequence[EndpointView], *, title: str) -> str:
         budget_reason=budget_reason,
         over_gib=over_gib,
         bar_in_words=bar_in_words,
+        longest_context=longest_context,
         grades=GRADES,
     )
 

@@ -140,7 +140,7 @@ def _threshold(alarm: Alarm) -> str:
     """Return a threshold as a person reads it: in the unit of the metrics, if they have one."""
     known = number(alarm.threshold)
     if known is None:
-        return UNKNOWN
+        return f"a threshold {UNKNOWN}"
     units = {_with_unit(known, _facts_of(m), literal(m.statistic)) for m in alarm.metrics}
     return units.pop() if alarm.simple and len(units) == 1 else readable(known)
 

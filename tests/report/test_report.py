@@ -7,11 +7,13 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 from click.testing import CliRunner
 
 from lmi_constructs.checks import TemplateSource
 from lmi_constructs.checks.examples import REMOVED, Example
 from lmi_constructs.checks.rules.components import ImpossibleAdapter
+from lmi_constructs.checks.rules.memory import llama
 from lmi_constructs.checks.template import read_deployment
 from lmi_constructs.cli._group import lmi
 from lmi_constructs.planner import Architecture, EngineConfiguration, plan
@@ -147,3 +149,143 @@ def test_says_what_scales_and_watches_which_component() -> None:
     page = page_of(json.loads(good.read_text()))
     assert "by steps, when an alarm says so" in page
     assert "NoCapacityInvocationFailures of " in page
+
+
+QWEN = {"lmi:model": "Qwen/Qwen3-8B"}
+
+
+def two_endpoints() -> dict[str, Any]:
+    """Return a planned endpoint, and one that has a fault and whose model is not known."""
+    template = Example({f"{ENVIRONMENT}/OPTION_DTYPE": "fp8"}).template()
+    resources = template["Resources"]
+    copies = json.loads(json.dumps(resources).replace('"Model"', '"Model2"'))
+    for name in ("Model", "Config", "Endpoint"):
+        text = json.dumps(copies[name if name != "Model" else "Model2"])
+        text = text.replace('"Config"', '"Config2"')
+        resources[f"{name}2"] = json.loads(text)
+    resources["Model"]["Metadata"] = QWEN
+    del resources["Model"]["Properties"]["PrimaryContainer"]["Environment"]["OPTION_DTYPE"]
+    return template
+
+
+def test_an_overview_links_to_each_of_several_endpoints() -> None:
+    page = page_of(two_endpoints())
+    overview = page[page.index('class="overview"') : page.index("</table>")]
+    links = re.findall(r'href="#(endpoint-\d)"', overview)
+    assert links == ["endpoint-1", "endpoint-2"]
+    assert all(f'id="{link}"' in page for link in links)
+    known, unknown = overview.split("</tr>")[1:3]
+    for shown in ("ml.g5.12xlarge", "Qwen/Qwen3-8B", "fits", " tokens", ">none<"):
+        assert shown in known, shown
+    assert "not planned" in unknown
+    assert "1 error" in unknown
+
+
+def test_one_endpoint_needs_no_overview() -> None:
+    assert 'class="overview"' not in page_of(Example().template())
+
+
+def test_the_bar_says_in_words_what_it_shows_and_what_is_left_free() -> None:
+    template = Example().template()
+    template["Resources"]["Model"]["Metadata"] = QWEN
+    page = page_of(template)
+    (label,) = re.findall(r'role="img" aria-label="([^"]*)"', page)
+    assert re.fullmatch(
+        r"Memory of one A10G, 22\.\d\d GiB: weights [\d.]+, activation [\d.]+, overhead [\d.]+,"
+        r" CUDA graphs [\d.]+, KV cache [\d.]+, left free [\d.]+",
+        label,
+    )
+    assert "the engine reserves nothing there" in page
+
+
+def test_says_why_nothing_is_planned_and_what_to_give() -> None:
+    page = page_of(Example().template())
+    assert "--model-config Model=config.json" in page
+    own = {"Model/Properties/PrimaryContainer/Image": "registry.example.com/own:1"}
+    assert "--image registry.example.com/own:1=v27" in page_of(Example(own).template())
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"Threshold": 2_000_000, "ExtendedStatistic": "p99"}, "99th percentile) above 2 s"),
+        ({"ComparisonOperator": "LessThanOrEqualToThreshold"}, "at or below "),
+        ({"Period": 60, "EvaluationPeriods": 3}, " for 3 minutes"),
+        (
+            {"Period": 60, "EvaluationPeriods": 5, "DatapointsToAlarm": 3},
+            " in 3 of 5 periods of 1 minute",
+        ),
+        (
+            {"MetricName": "Invocation5XXErrors", "Statistic": "Average", "Threshold": 0.05},
+            "Invocation5XXErrors (average) above 5 % of requests",
+        ),
+        ({"MetricName": "DiskUtilization", "Threshold": 85}, "above 85 %"),
+        ({"MetricName": "Mine", "Threshold": 1.5}, "Mine (99th percentile) above 1.5 "),
+        ({"AlarmDescription": "Call <Ann>."}, "Call &lt;Ann&gt;."),
+        ({"Threshold": {"Ref": "AWS::Region"}}, "above a threshold known at deployment"),
+        ({"ComparisonOperator": "GreaterThanUpperThreshold"}, "above its expected band"),
+    ],
+)
+def test_says_in_words_when_an_alarm_rings(changes: dict[str, Any], words: str) -> None:
+    template = Example(base="scaled").template()
+    properties = template["Resources"]["Latency"]["Properties"]
+    properties.pop("Statistic", None)
+    properties.pop("ExtendedStatistic", None)
+    properties.update({"ComparisonOperator": "GreaterThanThreshold", "EvaluationPeriods": 1})
+    if "Statistic" not in changes:
+        properties["ExtendedStatistic"] = "p99"
+    properties.update(changes)
+    page = page_of(template)
+    alarms = page[page.index("<h3>Alarms</h3>") :]
+    assert words in alarms, alarms[:600]
+    assert "Threshold" not in alarms
+
+
+def test_says_what_scaling_keeps_in_the_metric_s_own_name() -> None:
+    page = page_of(Example(base="scaled").template())
+    scaling = page[page.index("<h3>Scaling</h3>") : page.index("<h3>Alarms</h3>")]
+    assert re.search(r"to keep \w+ near \d+", scaling)
+    assert "SageMakerVariant" not in scaling
+
+
+def report_on(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(lmi, ["report", *arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return result.exit_code, result.output
+
+
+def test_a_config_of_a_model_plans_somebody_elses_template(tmp_path: Path) -> None:
+    template, config = tmp_path / "stack.json", tmp_path / "config.json"
+    template.write_text(json.dumps(Example().template()))
+    config.write_text(json.dumps(llama()))
+    assert report_on(str(template), "--model-config", f"Model={config}")[0] == 0
+    assert '<th scope="row">budget</th>' in (tmp_path / "lmi-report.html").read_text()
+    code, output = report_on(str(template), "--model-config", f"Nobody={config}")
+    assert (code, "there is Model" in output) == (2, True)
+
+
+def test_a_folder_without_templates_is_refused(tmp_path: Path) -> None:
+    code, output = report_on(str(tmp_path))
+    assert code == 2
+    assert "neither a cloud assembly nor a folder with templates" in output
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_is_no_template_is_refused(tmp_path: Path) -> None:
+    place = tmp_path / "notes.json"
+    place.write_text("[]")
+    code, output = report_on(str(place))
+    assert (code, "no CloudFormation template" in output) == (2, True)
+
+
+def test_a_page_about_no_endpoint_says_so(tmp_path: Path) -> None:
+    (tmp_path / "stack.json").write_text('{"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}')
+    code, output = report_on(str(tmp_path))
+    assert (code, "0 endpoints" in output) == (0, True)
+    assert "There is no SageMaker endpoint" in (tmp_path / "lmi-report.html").read_text()
+
+
+def test_a_folder_as_output_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "stack.json").write_text('{"Resources": {}}')
+    code, output = report_on(str(tmp_path), "--output", str(tmp_path))
+    assert (code, "cannot be written: Is a directory" in output) == (2, True)
