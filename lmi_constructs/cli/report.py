@@ -18,7 +18,7 @@ PAGE = "lmi-report.html"
 
 
 @click.command()
-@click.argument("path", type=click.Path(exists=True, path_type=Path), default=Path("cdk.out"))
+@click.argument("path", type=click.Path(path_type=Path), default=Path("cdk.out"))
 @click.option("--output", type=click.Path(path_type=Path), help=f"File to write. Default: {PAGE}.")
 @template_region_option
 @fact_options
@@ -42,6 +42,8 @@ def report(
     from lmi_constructs.checks.template import read_deployment, read_path
     from lmi_constructs.report import render, view
 
+    if not path.exists():
+        raise CannotRead(f"{path} does not exist; `cdk synth` writes the cloud assembly cdk.out")
     facts = read_facts(images, instance_types, model_configs)
     try:
         deployment = read_deployment(read_path(path, region), facts)

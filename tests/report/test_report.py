@@ -289,3 +289,8 @@ def test_a_folder_as_output_is_refused(tmp_path: Path) -> None:
     (tmp_path / "stack.json").write_text('{"Resources": {}}')
     code, output = report_on(str(tmp_path), "--output", str(tmp_path))
     assert (code, "cannot be written: Is a directory" in output) == (2, True)
+
+
+def test_says_what_writes_a_cloud_assembly_that_is_not_there(tmp_path: Path) -> None:
+    code, output = report_on(str(tmp_path / "cdk.out"))
+    assert (code, "`cdk synth` writes" in output) == (2, True)
