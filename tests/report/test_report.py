@@ -294,3 +294,20 @@ def test_a_folder_as_output_is_refused(tmp_path: Path) -> None:
 def test_says_what_writes_a_cloud_assembly_that_is_not_there(tmp_path: Path) -> None:
     code, output = report_on(str(tmp_path / "cdk.out"))
     assert (code, "`cdk synth` writes" in output) == (2, True)
+
+
+def test_the_page_and_the_command_take_memory_apart_alike() -> None:
+    template = Example().template()
+    template["Resources"]["Model"]["Metadata"] = QWEN
+    page = page_of(template)
+    arguments = ["--model", "Qwen/Qwen3-8B", "--instance", "ml.g5.12xlarge", "--container", "v22"]
+    environment = template["Resources"]["Model"]["Properties"]["PrimaryContainer"]["Environment"]
+    context = environment["OPTION_MAX_MODEL_LEN"]
+    result = CliRunner(env={"COLUMNS": "200"}).invoke(
+        lmi, ["plan", *arguments, "--max-model-len", context, "--format", "text"]
+    )
+    for row in ("W weights", "A activation", "O overhead", "G CUDA graphs", "K KV cache", ". left"):
+        (line,) = (one for one in result.output.splitlines() if one.startswith(row))
+        gib = re.findall(r"\d+\.\d\d", line)[0]
+        name = row[2:].replace("left", "left free")
+        assert f'{name}</th><td class="number">{gib}</td>' in page, line
