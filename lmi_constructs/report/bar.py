@@ -120,6 +120,6 @@ def _left_free(plan: Plan, taken: float) -> str:
     outside = 0.0 if plan.setup.graphs_in_budget else plan.cuda_graph_gib or 0.0
     over = taken - outside - budget
     if over > _LEAST:
-        return f"no use: the rest takes {over:.2f} GiB more than the budget"
+        return f"nothing for the cache: the rest takes {over:.2f} GiB more than the budget"
     beside = " and the CUDA graphs" if outside > _LEAST else ""
     return f"outside the budget{beside}: the engine reserves nothing there"

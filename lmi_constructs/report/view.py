@@ -65,7 +65,7 @@ class EndpointView:
     """An endpoint.
 
     Attributes:
-        title: Construct path, or logical id.
+        title: Construct path, or logical id and template.
         region: Region, if known.
         served: Its variants, and the inference components on them.
         findings: Findings about it and what belongs to it.
@@ -126,7 +126,7 @@ def _endpoint(
     policies = [policy for policy in deployment.scaling_policies if policy.target in belonging]
     belonging.update(policy.key for policy in policies)
     return EndpointView(
-        title=(endpoint.construct_path or endpoint.logical_id).removesuffix("/Resource"),
+        title=_title(endpoint),
         region=endpoint.region,
         served=tuple(_served(deployment, endpoint, config, places)) if config else (),
         findings=tuple(
@@ -141,6 +141,12 @@ def _endpoint(
         ),
         alarms=tuple(map(alarm_sentence, alarms)),
     )
+
+
+def _title(endpoint: Endpoint) -> str:
+    if endpoint.construct_path is not None:
+        return endpoint.construct_path.removesuffix("/Resource")
+    return f"{endpoint.logical_id} in {endpoint.template}"  # others may have the same logical id
 
 
 def _served(
@@ -161,20 +167,20 @@ def _served(
                 yield from _views(
                     deployment,
                     f"Component {name_of(component)}",
-                    _taken(component, one),
+                    _taken(component, one, variant),
                     () if is_adapter else places.containers(config, variant, component, one),
                     has_model=not is_adapter and (one.model or one.container) is not None,
                 )
 
 
-def _taken(component: Component, one: ComponentSpecification) -> str:
+def _taken(component: Component, one: ComponentSpecification, variant: Variant) -> str:
     """Return what the copies of a component take."""
     if one.base_component is not None:
         return f"an adapter on {shown(one.base_component)}"
     count = shown(one.accelerators) if one.accelerators is not None else "no"
     memory = f", {shown(one.memory_mib)} MiB of host memory" if one.memory_mib is not None else ""
     copies = shown(1 if component.copies is None else component.copies)
-    return f"{copies} \u00d7 {count} accelerators{memory}"
+    return f"{copies} \u00d7 {count} accelerators{memory}, on {_instances(variant)}"
 
 
 def _instances(variant: Variant) -> str:

@@ -58,7 +58,7 @@ def test_shows_each_component_of_a_fleet_with_its_share_and_its_own_plan() -> No
     template["Resources"]["Model"]["Metadata"] = {"lmi:model": "Qwen/Qwen3-8B"}
     page = page_of(template)
     assert "Component chat" in page
-    assert re.search(r"1 \u00d7 \d accelerators, \d+ MiB of host memory", page)
+    assert re.search(r"1 \u00d7 \d accelerators, \d+ MiB of host memory, on ml\.", page)
     assert "Qwen/Qwen3-8B on" in page
     assert "an adapter on chat" in page
     assert page.count("<h4>Settings</h4>") == 1
@@ -311,3 +311,56 @@ def test_the_page_and_the_command_take_memory_apart_alike() -> None:
         gib = re.findall(r"\d+\.\d\d", line)[0]
         name = row[2:].replace("left", "left free")
         assert f'{name}</th><td class="number">{gib}</td>' in page, line
+
+
+def test_a_bar_that_is_too_long_shows_where_the_memory_ends() -> None:
+    template = Example().template()
+    template["Resources"]["Model"]["Metadata"] = {"lmi:model": "Qwen/Qwen2.5-72B-Instruct"}
+    page = page_of(template)
+    assert "cannot start" in page
+    (place,) = re.findall(r'<b style="left:([\d.]+)%"', page)
+    assert 0 < float(place) < 100
+    assert re.search(r"; [\d.]+ GiB more than there is", page)
+    template["Resources"]["Model"]["Metadata"] = QWEN
+    assert "<b style" not in page_of(template)
+
+
+def test_endpoints_of_the_same_logical_id_are_told_apart_by_their_templates() -> None:
+    template = Example().template()
+    sources = [TemplateSource(name, template, "us-east-1") for name in ("a.json", "b.json")]
+    page = render(view(read_deployment(sources)), title="endpoints")
+    assert "Endpoint in a.json" in page
+    assert "Endpoint in b.json" in page
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours as WCAG 2 defines it, from 1 to 21."""
+
+    def luminance(colour: str) -> float:
+        digits = colour.lstrip("#")
+        digits = digits if len(digits) == 6 else "".join(digit * 2 for digit in digits)
+        channels = [int(digits[place : place + 2], 16) / 255 for place in (0, 2, 4)]
+        red, green, blue = (
+            value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+            for value in channels
+        )
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_every_text_has_enough_contrast_by_day_by_night_and_on_paper() -> None:
+    page = page_of(Example().template())
+    themes = [
+        dict(re.findall(r"--(\w+): (#\w+)", theme)) for theme in re.findall(r":root {[^}]*}", page)
+    ]
+    assert len(themes) == 3
+    for colours in themes:
+        for name in ("ink", "soft", "link", "fits", "marginal", "cannot", "unknown"):
+            assert contrast(colours[name], colours["paper"]) >= 4.5, (name, colours)
+        assert contrast(colours["ink"], colours["free"]) >= 4.5
+    letters = dict(re.findall(r"\.([WAOGK]) { background: (#\w+); }", page))
+    assert sorted(letters) == sorted("WAOGK")
+    for letter, colour in letters.items():
+        assert contrast(colour, "#ffffff") >= 4.5, letter
