@@ -40,6 +40,11 @@ class PlannedContainer:
     plans: tuple[Plan, ...]
     unplanned: str | None
 
+    @property
+    def model(self) -> str | None:
+        """Hub id of the model, if the template says it."""
+        return _model_name(self.running)
+
 
 class Places:
     """The containers of a deployment by where they run."""
@@ -99,10 +104,14 @@ def _reason(deployment: Deployment, one: Running, judged: Verdict | None) -> str
         named = [kind for kind in map(literal, kinds) if kind]
         there = f"{', '.join(named)} is no known instance type with accelerators"
         return there if named else "its instance type is known at deployment"
-    mounted = one.model.mounted_model if one.model else None
-    name = mounted or literal(environment(container).get("HF_MODEL_ID"))
+    name = _model_name(one)
     what = f"the planner does not know {name}" if name else "the template does not say its model"
     return (
         f"{what}; give the model's own config.json with --model-config"
         f" {one.resource.logical_id}=config.json"
     )
+
+
+def _model_name(one: Running) -> str | None:
+    mounted = one.model.mounted_model if one.model else None
+    return mounted or literal(environment(one.container).get("HF_MODEL_ID"))

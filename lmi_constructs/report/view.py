@@ -44,6 +44,7 @@ class ServedView:
         name: What it is, and its name.
         place: What it runs on.
         has_model: Whether it runs a model of its own: neither a fleet nor an adapter does.
+        model: Hub id of the model, if the template says it.
         image: Container release, or the image's URI.
         environment: Settings of the container, and of the `serving.properties` that our constructs
             wrote down; values of secrets are hidden.
@@ -54,6 +55,7 @@ class ServedView:
     name: str
     place: str
     has_model: bool
+    model: str | None = None
     image: str = UNKNOWN
     environment: tuple[tuple[str, str], ...] = ()
     plans: tuple[Plan, ...] = ()
@@ -69,7 +71,7 @@ class EndpointView:
         region: Region, if known.
         served: Its variants, and the inference components on them.
         findings: Findings about it and what belongs to it.
-        scaling: What each scalable target and policy does.
+        scaling: What each scalable target does, followed by its policies.
         alarms: When each alarm that watches it rings.
     """
 
@@ -135,9 +137,13 @@ def _endpoint(
             if isinstance(finding, PlacedFinding)
             and (finding.template, finding.resource) in belonging
         ),
-        scaling=(
-            *(limits_sentence(deployment, target) for target in targets),
-            *map(policy_sentence, policies),
+        scaling=tuple(
+            sentence
+            for target in targets
+            for sentence in (
+                limits_sentence(deployment, target),
+                *(policy_sentence(policy) for policy in policies if policy.target == target.key),
+            )
         ),
         alarms=tuple(map(alarm_sentence, alarms)),
     )
@@ -209,6 +215,7 @@ def _views(
             name=name,
             place=place,
             has_model=True,
+            model=one.model,
             image=image,
             environment=tuple((key, _value(key, value)) for key, value in settings),
             plans=one.plans,

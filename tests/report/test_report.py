@@ -364,3 +364,19 @@ def test_every_text_has_enough_contrast_by_day_by_night_and_on_paper() -> None:
     assert sorted(letters) == sorted("WAOGK")
     for letter, colour in letters.items():
         assert contrast(colour, "#ffffff") >= 4.5, letter
+
+
+def test_each_policy_follows_what_it_scales() -> None:
+    good = Path(__file__).parents[1] / "checks" / "good" / "components_from_zero.json"
+    (endpoint,) = view(read_deployment([TemplateSource("s", json.loads(good.read_text()), None)]))
+    kinds = [" to " in line.text and line.text[0].isdigit() for line in endpoint.scaling]
+    assert kinds[0]
+    assert False in kinds
+
+
+def test_a_model_that_is_not_planned_is_named_all_the_same() -> None:
+    template = two_endpoints()
+    template["Resources"]["Model2"]["Metadata"] = {"lmi:model": "acme/own"}
+    page = page_of(template)
+    assert '<td role="cell" data-label="model">acme/own</td>' in page
+    assert "the planner does not know acme/own" in page
