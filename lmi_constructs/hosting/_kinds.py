@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from typing import Any, Final
 
 import aws_cdk as cdk
@@ -122,10 +122,19 @@ TOPIC: Final = Kind(
 def check_kinds(values: Mapping[str, object], kinds: Mapping[str, Kind]) -> list[Finding]:
     """Return what is wrong with the kinds of values, before anything is done with them."""
     return [
-        wrong(name, f"{name} is {value!r}", kinds[name].fix_of(value))
+        wrong(name, f"{name} is {_shown(value)}", kinds[name].fix_of(value))
         for name, value in values.items()
         if name in kinds and not kinds[name].takes(value)
     ]
+
+
+def _shown(value: object) -> str:
+    """Return a value as a user would call it: an object without a text of its own by its class."""
+    if isinstance(value, (list, tuple)):
+        items = ", ".join(map(_shown, value))
+        return f"({items})" if isinstance(value, tuple) else f"[{items}]"
+    of_its_own = is_resolvable(value) or type(value).__repr__ is not object.__repr__
+    return repr(value) if of_its_own and not is_dataclass(value) else f"{type(value).__name__}(...)"
 
 
 def check_fields(value: Any, kinds: Mapping[str, Kind]) -> None:

@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING, Literal
 
 from aws_cdk import aws_sagemaker as sagemaker
 
+from lmi_constructs.findings import LmiError
 from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._names import literal_name
 from lmi_constructs.hosting._places import placed
 from lmi_constructs.hosting._planning import engine_concurrency
 from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._rollout_checks import check_watched, missing_rollout, watched_alarms
+from lmi_constructs.hosting._units import exact_seconds
 from lmi_constructs.hosting.endpoint_base import EndpointBase
-from lmi_constructs.hosting.rollout import Rollout, check_rollback, check_watched
+from lmi_constructs.hosting.rollout import Rollout
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from lmi_constructs.hosting.scaling import ScalableInstanceCount
     from lmi_constructs.hosting.smoke_test import LmiSmokeTest, SmokeCheck
     from lmi_constructs.monitoring.alarms import EndpointAlarms
+    from lmi_constructs.monitoring.component_alarms import ComponentAlarms
     from lmi_constructs.monitoring.dashboard import EndpointDashboard
 
 
@@ -130,7 +134,7 @@ class EndpointOperations(EndpointBase):
             LmiError: If an alarm could never say anything (LMI088), or needs the number of GPUs and
                 it is not known (LMI087).
         """
-        from lmi_constructs.monitoring.alarms import EndpointAlarms, seconds
+        from lmi_constructs.monitoring.alarms import EndpointAlarms
 
         resolved = self.endpoint_config.variant(variant_name)
         is_async, instance = self.endpoint_config.is_async, resolved.instance
@@ -166,11 +170,13 @@ class EndpointOperations(EndpointBase):
                 paging_topic=paging_topic,
                 thresholds={
                     **shares,
-                    **{name: seconds(duration) for name, duration in latencies.items()},
+                    **{name: exact_seconds(value, name) for name, value in latencies.items()},
                 },
             )
 
-    def roll_back_on(self, alarms: EndpointAlarms | Sequence[cloudwatch.IAlarm]) -> None:
+    def roll_back_on(
+        self, alarms: EndpointAlarms | ComponentAlarms | Sequence[cloudwatch.IAlarm]
+    ) -> None:
         """Let alarms take an update back while it is rolled out.
 
         The endpoint is created after the alarms, which therefore must not be made from its name as
@@ -185,16 +191,12 @@ class EndpointOperations(EndpointBase):
             LmiError: If the endpoint has no `Rollout`, there are no alarms or too many, one stands in
                 another region or account, or it was called before (LMI073).
         """
-        from lmi_constructs.monitoring.alarms import EndpointAlarms
-
-        if isinstance(alarms, EndpointAlarms):
-            chosen: tuple[cloudwatch.IAlarm, ...] = alarms.of_updates
-        else:
-            report(self, check_keywords({"alarms": alarms}))
-            chosen = tuple(alarms)
-        report(self, check_rollback(self.rollout, len(chosen)))
-        report(self, check_watched(self, chosen, again=self._rolls_back))
-        assert self.rollout is not None  # noqa: S101 - checked above
+        chosen, reaction = watched_alarms(alarms)
+        report(self, check_keywords({"alarms": chosen}))
+        if self.rollout is None:
+            raise LmiError(missing_rollout().at(self.node.path))
+        again = self._rolls_back
+        report(self, check_watched(self, self.rollout, chosen, reaction, again=again))
         names = [alarm.alarm_name for alarm in chosen]
         self._rolls_back = True
         self.resource.deployment_config = self.rollout.render(names)

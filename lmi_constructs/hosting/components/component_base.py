@@ -12,6 +12,7 @@ from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._places import placed
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._surroundings import Surroundings
+from lmi_constructs.hosting._units import exact_seconds
 from lmi_constructs.monitoring.metrics import (
     check_evaluation_periods,
     component_metric,
@@ -207,7 +208,6 @@ class ComponentBase(Construct):
         Raises:
             LmiError: If an alarm could never say anything (LMI088).
         """
-        from lmi_constructs.monitoring.alarms import seconds
         from lmi_constructs.monitoring.component_alarms import ComponentAlarms
 
         if concurrent_requests == "engine":
@@ -226,7 +226,7 @@ class ComponentBase(Construct):
                 component_name=self.component_name,
                 topic=topic,
                 paging_topic=paging_topic,
-                thresholds={**shares, "p99_latency": seconds(p99_latency)},
+                thresholds={**shares, "p99_latency": exact_seconds(p99_latency, "p99_latency")},
             )
 
     def add_no_capacity_alarm(

@@ -13,6 +13,7 @@ from lmi_constructs.hosting._permissions import Permission, own_policy
 from lmi_constructs.hosting._planning import engine_concurrency
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._resolved_model import ResolvedModel
+from lmi_constructs.hosting._rollout_checks import check_watched, watched_alarms
 from lmi_constructs.hosting._surroundings import Surroundings
 from lmi_constructs.hosting._units import mebibytes
 from lmi_constructs.hosting.components._checks import (
@@ -26,7 +27,6 @@ from lmi_constructs.hosting.components._updates import check_update, update_conf
 from lmi_constructs.hosting.components.base_component import BaseComponent, ImportedComponent
 from lmi_constructs.hosting.endpoint_operations import EndpointOperations
 from lmi_constructs.hosting.model import LmiModel
-from lmi_constructs.hosting.rollout import check_watched
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from lmi_constructs.hosting.rollout import Rollout
     from lmi_constructs.hosting.s3_location import S3Location
     from lmi_constructs.hosting.scaling import ScalableCopyCount
+    from lmi_constructs.monitoring.alarms import EndpointAlarms
     from lmi_constructs.monitoring.component_alarms import ComponentAlarms
     from lmi_constructs.monitoring.component_graphs import ShownComponent
     from lmi_constructs.planner import Plan
@@ -183,6 +184,7 @@ class LmiInferenceComponent(BaseComponent):
         self.fleet, self.model = fleet, model
         self.component_name = component_name or literal_name(self)
         self.adapter_location = adapter_location
+        self._copy_count = initial_copy_count
         hosting = (
             fleet.endpoint_config.variant(variant_name)
             if isinstance(fleet, EndpointOperations)
@@ -273,7 +275,10 @@ class LmiInferenceComponent(BaseComponent):
         )
 
     def roll_back_on(
-        self, alarms: ComponentAlarms | Sequence[cloudwatch.IAlarm], *, rollout: Rollout
+        self,
+        alarms: ComponentAlarms | EndpointAlarms | Sequence[cloudwatch.IAlarm],
+        *,
+        rollout: Rollout,
     ) -> None:
         """Replace the copies in batches when the component changes, and let alarms take it back.
 
@@ -290,13 +295,11 @@ class LmiInferenceComponent(BaseComponent):
                 there are too few or too many alarms, one stands in another region or account, or it
                 was called before (LMI073).
         """
-        from lmi_constructs.monitoring.component_alarms import ComponentAlarms
-
-        given = alarms.of_updates if isinstance(alarms, ComponentAlarms) else alarms
-        report(self, check_keywords({"rollout": rollout, "alarms": given}))
-        chosen = tuple(given)
-        report(self, check_update(rollout, len(chosen)))
-        report(self, check_watched(self, chosen, again=self._rolls_back))
+        chosen, reaction = watched_alarms(alarms)
+        report(self, check_keywords({"rollout": rollout, "alarms": chosen}))
+        report(self, check_update(rollout, self._copy_count))
+        again = self._rolls_back
+        report(self, check_watched(self, rollout, chosen, reaction, again=again))
         self._rolls_back = True
         names = [alarm.alarm_name for alarm in chosen]
         self.resource.deployment_config = update_config(rollout, names)
