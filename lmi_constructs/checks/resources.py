@@ -286,6 +286,7 @@ class ScalableTarget(Resource):
     resource_id: String | None = None
     minimum: Number | None = None
     maximum: Number | None = None
+    scheduled_minima: tuple[Number | None, ...] | Unknown = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,16 +8,21 @@ from typing import TYPE_CHECKING, Final
 from zoneinfo import available_timezones
 
 from lmi_constructs.findings import Finding
+from lmi_constructs.hosting._surroundings import Surroundings
 from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from aws_cdk import aws_cloudwatch as cloudwatch
+    from constructs import Construct
+
 _BOTOCORE: Final = "botocore 1.44.8 application-autoscaling 2016-02-06"
 _POLICY_NAME: Final = re.compile(r"[ -~]{1,256}")
 _ACTION_NAME: Final = re.compile(r"(?! )[^\x00-\x1f\x7f-\x9f:/|]{1,256}(?<! )")
 _SCHEDULE: Final = re.compile(r"(at|rate|cron)\(.+\)")
+_STATISTICS: Final = ("Average", "Minimum", "Maximum", "SampleCount", "Sum")
 _SHOWN: Final = 40
 """Characters of a wrong name that are shown."""
 
@@ -100,7 +105,7 @@ def check_capacity(min_capacity: int, max_capacity: int, *, least: int) -> list[
                 rule="LMI083",
                 message=f"max_capacity is {max_capacity}, min_capacity {min_capacity}",
                 why="Application Auto Scaling refuses the target",
-                fix=f"give max_capacity at least {min_capacity}",
+                fix=f"give max_capacity at least {max(min_capacity, least)}",
                 where="max_capacity",
             )
         )
@@ -209,7 +214,51 @@ def check_action(name: str, others: list[str]) -> list[Finding]:
     ]
 
 
-def check_tracked_metric(name: str) -> list[Finding]:
+def check_tracked_metric(metric: cloudwatch.Metric, scope: Construct) -> list[Finding]:
+    """Check that a metric can be followed, and follows the load."""
+    return [
+        *_check_statistic(metric.statistic),
+        *_check_place(metric, scope),
+        *_check_load(metric.metric_name),
+    ]
+
+
+def _check_statistic(statistic: str) -> list[Finding]:
+    if is_token(statistic) or statistic in _STATISTICS:
+        return []
+    return [
+        Finding(
+            rule="LMI083",
+            message=f"the metric's statistic is {statistic}",
+            why="Application Auto Scaling tracks none but " + ", ".join(_STATISTICS),
+            fix='give the metric statistic="Average" or another of these, or use scale_on_metric(...)',
+            where="metric",
+            source=f"{_BOTOCORE} MetricStatistic",
+        )
+    ]
+
+
+def _check_place(metric: cloudwatch.Metric, scope: Construct) -> list[Finding]:
+    """Check that a metric is one of this region and account, as a policy can name no other."""
+    here = Surroundings.of(scope)
+    return [
+        Finding(
+            rule="LMI083",
+            message=f"the metric is one of {what} {theirs}, what it scales is in {mine}",
+            why="a policy names no region and no account, so it would wait for a metric here",
+            fix=f"leave {what}= of the metric out, and publish it here",
+            where="metric",
+            source=f"{_BOTOCORE} CustomizedMetricSpecification",
+        )
+        for what, mine, theirs in (
+            ("region", here.region, metric.region),
+            ("account", here.account, metric.account),
+        )
+        if theirs not in (None, mine) and not is_token(mine) and not is_token(theirs)
+    ]
+
+
+def _check_load(name: str) -> list[Finding]:
     """Check that a metric follows the load.
 
     NVML's utilisation is the share of time in which any kernel ran on the GPU
