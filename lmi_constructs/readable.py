@@ -14,3 +14,10 @@ def readable(number: float) -> str:
     There are no separators, so that the number can be copied into code or a template.
     """
     return format(Decimal(f"{number:.{_DIGITS}g}"), "f")
+
+
+def said_by(error: Exception) -> str:
+    """Return the first line of what the CDK says, without the code it begins with."""
+    line = (str(error).splitlines() or [""])[0]
+    code, _, rest = line.partition(": ")
+    return rest if rest and code.isalnum() and code[:1].isupper() else line

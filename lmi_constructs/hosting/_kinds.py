@@ -11,6 +11,7 @@ import aws_cdk as cdk
 
 from lmi_constructs.findings import Finding, raise_errors
 from lmi_constructs.hosting._tokens import is_resolvable, is_token
+from lmi_constructs.readable import readable
 
 _LARGEST_INTEGER: Final = 2**53
 """Up to here JavaScript counts by ones."""
@@ -144,6 +145,32 @@ def check_fields(value: Any, kinds: Mapping[str, Kind]) -> None:
         LmiError: All such fields at once (LMI010).
     """
     raise_errors(check_kinds({name: getattr(value, name) for name in kinds}, kinds))
+
+
+def refused(where: str, message: str, takes: str) -> list[Finding]:
+    """Return the finding about a value that CreateEndpointConfig does not take."""
+    return [
+        Finding(
+            rule="LMI010",
+            message=message,
+            why=f"CreateEndpointConfig takes {takes}, and refuses the configuration",
+            fix=f"give {takes}",
+            where=where,
+            source="botocore 1.44.8 sagemaker 2017-07-24 EndpointConfig",
+        )
+    ]
+
+
+def check_bounds(
+    where: str, value: float | None, least: int, most: int | None = None
+) -> list[Finding]:
+    """Check that a number is within the service's bounds; a token is not known."""
+    if value is None or is_token(value):
+        return []
+    if value >= least and (most is None or value <= most):
+        return []
+    takes = f"{least} or more" if most is None else f"{least} to {most}"
+    return refused(where, f"{where} is {readable(value)}", takes)
 
 
 def wrong(name: str, message: str, fix: str) -> Finding:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lmi_constructs.findings import LmiError
 from lmi_constructs.hosting._kinds import wrong
+from lmi_constructs.readable import said_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,5 +79,5 @@ def _converted(convert: Callable[[], float], where: str, fix: str) -> float:
     try:
         return convert()
     except RuntimeError as error:
-        said = f"{where} cannot be converted: {str(error).splitlines()[0]}"
+        said = f"{where} cannot be converted: {said_by(error)}"
         raise LmiError(wrong(where, said, fix)) from error

@@ -120,6 +120,8 @@ class LmiEndpointConfig(Construct):
         findings += _check_names([resolved.variant.variant_name for resolved in self._everyone])
         findings += _check_numbers(len(self.variants), len(self.shadow_variants))
         findings += _check_weights([resolved.variant.weight for resolved in self._everyone])
+        findings += _check_traffic([resolved.variant.weight for resolved in self.variants])
+        findings += _check_shadow(self.is_async and bool(self.shadow_variants))
         findings += _check_key(encryption_key, self._everyone)
         findings += check_network(vpc, vpc_subnets, security_groups)
         report(self, dict.fromkeys(findings))
@@ -232,6 +234,40 @@ def _check_weights(weights: list[float]) -> list[Finding]:
         )
         for weight in weights
         if not is_token(weight) and weight < 0
+    ]
+
+
+def _check_traffic(weights: list[float]) -> list[Finding]:
+    """Warn of weights of which no share follows; a token is not known."""
+    if not weights or any(is_token(weight) or weight != 0 for weight in weights):
+        return []
+    return [
+        Finding(
+            rule="LMI010",
+            message="the weight of every variant is 0",
+            why="a variant's share is its weight divided by the sum of all, which is no number then",
+            fix="give at least one variant a weight above 0",
+            severity="warning",
+            where="weight",
+            source="botocore 1.44.8 sagemaker 2017-07-24 ProductionVariant.InitialVariantWeight",
+        )
+    ]
+
+
+def _check_shadow(behind_async: bool) -> list[Finding]:
+    """Warn of a shadow variant of an asynchronous endpoint."""
+    if not behind_async:
+        return []
+    return [
+        Finding(
+            rule="LMI068",
+            message="shadow_variants are given for an asynchronous endpoint",
+            why="SageMaker shadows real-time endpoints only, and says that it refuses others",
+            fix="leave shadow_variants or async_inference out",
+            severity="warning",
+            where="shadow_variants",
+            source="https://docs.amazonaws.cn/en_us/sagemaker/latest/dg/shadow-tests-exclusions.html",
+        )
     ]
 
 

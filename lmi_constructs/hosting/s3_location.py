@@ -12,6 +12,8 @@ from lmi_constructs.hosting._permissions import Permission
 from lmi_constructs.hosting._tokens import is_token
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from aws_cdk import aws_kms as kms
     from aws_cdk import aws_s3 as s3
 
@@ -29,6 +31,15 @@ _OBJECT = {
     "encryption_key": ENCRYPTION_KEY,
 }
 _SOURCE = "botocore 1.44.8 sagemaker 2017-07-24 S3ModelDataSource"
+_MOUNTED = (
+    "cannot be mounted",
+    "SageMaker takes an S3 prefix only with exactly one trailing slash and makes the file paths under"
+    " /opt/ml/model from what follows it",
+)
+_WRITTEN = (
+    "is no place to write to",
+    "SageMaker writes to what follows s3://bucket/, and the role may write below exactly that prefix",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +59,7 @@ class S3Location:
     def __post_init__(self) -> None:
         """Refuse a place that SageMaker would refuse or read wrongly."""
         check_fields(self, _LOCATION)
-        findings = [*_check_bucket(self.bucket), *_check_prefix(self.prefix)]
+        findings = [*_check_bucket(self.bucket), *_check_prefix(self.prefix, "prefix", *_MOUNTED)]
         if findings:
             raise LmiError(findings)
 
@@ -170,7 +181,20 @@ def _check_bucket(bucket: s3.IBucket | str) -> list[Finding]:
     ]
 
 
-def _check_prefix(prefix: str) -> list[Finding]:
+def check_output(bucket: s3.IBucket | str, prefixes: Mapping[str, str | None]) -> list[Finding]:
+    """Check a place that SageMaker writes to: a bucket, and prefixes by their keywords."""
+    return [
+        *_check_bucket(bucket),
+        *(
+            finding
+            for where, prefix in prefixes.items()
+            if prefix is not None
+            for finding in _check_prefix(prefix, where, *_WRITTEN)
+        ),
+    ]
+
+
+def _check_prefix(prefix: str, where: str, wrongly: str, why: str) -> list[Finding]:
     """Check a prefix: one trailing slash, none leading, no empty, `.` or `..` parts."""
     if is_token(prefix) or prefix == "":
         return []
@@ -190,11 +214,10 @@ def _check_prefix(prefix: str) -> list[Finding]:
     return [
         Finding(
             rule=rule,
-            message=f"prefix {prefix!r} cannot be mounted: {wrong}",
-            why="SageMaker takes an S3 prefix only with exactly one trailing slash and makes the"
-            " file paths under /opt/ml/model from what follows it",
+            message=f"{where} {prefix!r} {wrongly}: {wrong}",
+            why=why,
             fix=f"write {meant!r}",
-            where="prefix",
+            where=where,
             source=_SOURCE,
         )
     ]

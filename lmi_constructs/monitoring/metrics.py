@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lmi_constructs.container.tokens import is_number_token
 from lmi_constructs.facts.metrics import component_metrics, endpoint_metrics
 from lmi_constructs.findings import Finding, LmiError
-from lmi_constructs.readable import readable
+from lmi_constructs.readable import readable, said_by
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -105,7 +105,7 @@ def seconds_of_period(period: cdk.Duration | None, default: int) -> int:
     try:
         seconds = period.to_seconds(integral=False)
     except RuntimeError as error:
-        raise LmiError(_wrong_period(str(error).splitlines()[0])) from error
+        raise LmiError(_wrong_period(said_by(error))) from error
     if is_number_token(seconds):
         raise LmiError(_wrong_period("it is not known at synth, and the CDK takes no such period"))
     is_long = seconds > 0 and seconds % _MINUTE == 0

@@ -28,7 +28,7 @@ def test_says_nothing_of_the_whole_recipe() -> None:
 
 
 def test_warns_of_copies_that_nothing_here_wakes() -> None:
-    """An alarm of another stack, or a schedule, may wake them."""
+    """An alarm of another stack may wake them."""
     found = said({"Alarm/Properties/MetricName": "Invocations"})
     message = (
         "MinCapacity is 0, and nothing in these templates watches NoCapacityInvocationFailures"

@@ -88,11 +88,11 @@ def check_capacity(min_capacity: int, max_capacity: int, *, least: int) -> list[
             Finding(
                 rule="LMI083",
                 message=f"min_capacity is {min_capacity}",
-                why="a variant with a model cannot serve from zero instances, and nothing would"
-                " wake it"
+                why="a real-time variant cannot serve from zero instances, and nothing would wake it"
                 if min_capacity == 0
                 else "there cannot be fewer than none",
-                fix="give 1; scaling to zero takes inference components or an asynchronous endpoint"
+                fix="give 1; to zero go asynchronous endpoints, and copies on a fleet with"
+                " managed_instance_scaling=ManagedInstanceScaling(0, ...)"
                 if least
                 else "give 0 or more",
                 where="min_capacity",
