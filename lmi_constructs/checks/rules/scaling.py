@@ -14,6 +14,7 @@ from lmi_constructs.checks.rules.common import (
     scaled,
     variant_of,
 )
+from lmi_constructs.checks.rules.fleet_room import copies_that_fit
 from lmi_constructs.checks.values import UNKNOWN, Text, literal, number, shown
 from lmi_constructs.readable import readable
 
@@ -188,12 +189,30 @@ class ImpossibleCapacity(Rule):
                 yield self.found(target, "MinCapacity", message, why=why, fix="swap the two")
             for path, message in _zeros(target):
                 yield from self._zero(deployment, target, thing, path, message)
+            yield from self._too_many(deployment, target, thing)
             variant = variant_of(config_of(deployment, thing.endpoint), thing.variant)
             name = literal(variant.instance_type) if variant else None
             if name and name.startswith("ml.t"):
                 message = f"burstable instances such as {name} cannot be scaled"
                 why, fix = "SageMaker refuses to scale them", "use another instance type"
                 yield self.found(target, "ResourceId", message, why=why, fix=fix)
+
+    def _too_many(
+        self, deployment: Deployment, target: ScalableTarget, thing: Scaled
+    ) -> Iterator[Finding]:
+        """Yield more copies than the fleet could hold if there were nothing else on it."""
+        most = number(target.maximum)
+        fitting = copies_that_fit(deployment, thing.component) if thing.component else None
+        if most is None or not fitting or most <= fitting:
+            return
+        yield self.found(
+            target,
+            "MaxCapacity",
+            f"MaxCapacity is {readable(most)}, the fleet holds {fitting} copies at most",
+            why="copies above that are never placed, and the load stays on the others",
+            fix=f"use {fitting}, or let the fleet have more instances",
+            severity="warning",
+        )
 
     def _zero(
         self,

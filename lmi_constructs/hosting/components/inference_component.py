@@ -167,6 +167,7 @@ class LmiInferenceComponent(BaseComponent):
             [
                 *check_alternatives(model is not None, named),
                 *check_name(component_name, "component_name", "LMI065"),
+                *check_name(variant_name, "variant_name", "LMI065"),
                 *check_cpus(cpu_count),
             ],
         )
@@ -192,6 +193,7 @@ class LmiInferenceComponent(BaseComponent):
         )
         instance_type = None if hosting is None else hosting.variant.instance_type
         self.accelerator_count = accelerators_of(model, accelerator_count)
+        report(self, check_accelerators(self.accelerator_count))
         self.resolved = ResolvedModel.of(
             model,
             instance_type,
@@ -200,7 +202,7 @@ class LmiInferenceComponent(BaseComponent):
             download_timeout=download_timeout,
         )
         self.plan: Plan | None = self.resolved.plan
-        report(self, [*check_accelerators(self.accelerator_count), *self.resolved.findings])
+        report(self, self.resolved.findings)
         self.resource = _Component(
             self,
             "Resource",
