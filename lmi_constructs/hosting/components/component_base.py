@@ -8,6 +8,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from lmi_constructs.hosting._grants import allow
 from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._places import placed
 from lmi_constructs.hosting._report import report
@@ -89,16 +90,10 @@ class ComponentBase(Construct):
 
         Source: https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsagemaker.html
         """
-        report(self, check_keywords({"grantee": grantee}))
-        name = f"inference-component/{self.component_name}"
-        return iam.Grant.add_to_principal(
-            grantee=grantee,
-            actions=list(INVOKING),
-            resource_arns=[
-                self.fleet.endpoint_arn,
-                Surroundings.of(self).arn("sagemaker", name),
-            ],
+        component = Surroundings.of(self).arn(
+            "sagemaker", f"inference-component/{self.component_name}"
         )
+        return allow(self, grantee, INVOKING, [self.fleet.endpoint_arn, component])
 
     def metric(
         self, name: str, *, statistic: str | None = None, period: cdk.Duration | None = None
