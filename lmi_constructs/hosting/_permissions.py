@@ -13,6 +13,7 @@ from lmi_constructs.hosting._acknowledgements import acknowledge_policy, acknowl
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from aws_cdk import aws_kms as kms
     from constructs import Construct, IDependable
 
     from lmi_constructs.hosting._surroundings import Surroundings
@@ -55,6 +56,29 @@ class Permission:
 def _one_or_all(values: tuple[str, ...]) -> str | list[str]:
     """Return values as the CDK writes them into a policy: a single one is no list."""
     return values[0] if len(values) == 1 else list(values)
+
+
+def key_permission(actions: tuple[str, ...], key: kms.IKey) -> Permission:
+    """Return what using a key takes, also of one that is given by an alias.
+
+    IAM names a key by its ARN only: a statement about an alias gives nothing. Of an alias that was
+    made elsewhere the key is not known, so that a condition asks for the alias.
+
+    Source: https://docs.aws.amazon.com/kms/latest/developerguide/cmks-in-iam-policies.html (as of
+    2026-12-03).
+    """
+    from aws_cdk import aws_kms as kms
+
+    arn = key.alias_target_key.key_arn if isinstance(key, kms.Alias) else key.key_arn
+    place, is_alias, alias = arn.partition(":alias/")
+    if not is_alias:
+        return Permission(actions, (arn,))
+    return Permission(
+        actions,
+        (f"{place}:key/*",),
+        {"ForAnyValue:StringEquals": {"kms:ResourceAliases": f"alias/{alias}"}},
+        why_wildcard="the key is given by an alias, which a condition asks for: IAM cannot name it so",
+    )
 
 
 def endpoint_permissions(surroundings: Surroundings) -> tuple[Permission, ...]:

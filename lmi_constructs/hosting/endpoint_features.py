@@ -22,7 +22,7 @@ from lmi_constructs.hosting._kinds import (
     refused,
     text,
 )
-from lmi_constructs.hosting._permissions import Permission
+from lmi_constructs.hosting._permissions import Permission, key_permission
 from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.hosting._units import seconds
 from lmi_constructs.hosting.s3_location import S3Location, check_output
@@ -220,9 +220,11 @@ class AsyncInference:
             arns = tuple(topic.topic_arn for topic in topics)
             permissions.append(Permission(("sns:Publish",), arns))
         keys = (getattr(topic, "master_key", None) for topic in topics)
-        arns = tuple(dict.fromkeys(key.key_arn for key in keys if key is not None))
-        if arns:  # as Topic.grant_publish of the CDK gives them
-            permissions.append(Permission(("kms:Decrypt", "kms:GenerateDataKey*"), arns))
+        permissions += [  # as Topic.grant_publish of the CDK gives them
+            key_permission(("kms:Decrypt", "kms:GenerateDataKey*"), key)
+            for key in keys
+            if key is not None
+        ]
         return tuple(dict.fromkeys(permissions))
 
     def _locations(self) -> list[S3Location]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lmi_constructs.findings import Finding, LmiError
 from lmi_constructs.hosting._kinds import BUCKET, ENCRYPTION_KEY, check_fields, needed, text
-from lmi_constructs.hosting._permissions import Permission
+from lmi_constructs.hosting._permissions import Permission, key_permission
 from lmi_constructs.hosting._tokens import is_token
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class S3Location:
             Permission(("s3:ListBucket",), (bucket_arn,), listed),
         ]
         if self.key is not None:
-            permissions.append(Permission(("kms:Decrypt",), (self.key.key_arn,)))
+            permissions.append(key_permission(("kms:Decrypt",), self.key))
         return tuple(permissions)
 
     def write_permissions(self, surroundings: Surroundings) -> tuple[Permission, ...]:
@@ -108,7 +108,7 @@ class S3Location:
         ]
         if self.key is not None:
             actions = ("kms:Decrypt", "kms:GenerateDataKey")
-            permissions.append(Permission(actions, (self.key.key_arn,)))
+            permissions.append(key_permission(actions, self.key))
         return tuple(permissions)
 
     def _bucket_arn(self, surroundings: Surroundings) -> str:
@@ -154,7 +154,7 @@ class S3Object:
         if key is None and not isinstance(self.bucket, str):
             key = self.bucket.encryption_key
         if key is not None:
-            permissions.append(Permission(("kms:Decrypt",), (key.key_arn,)))
+            permissions.append(key_permission(("kms:Decrypt",), key))
         return tuple(permissions)
 
 
