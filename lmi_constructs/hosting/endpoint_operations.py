@@ -13,6 +13,7 @@ from lmi_constructs.hosting._places import placed
 from lmi_constructs.hosting._planning import engine_concurrency
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._rollout_checks import check_watched, missing_rollout, watched_alarms
+from lmi_constructs.hosting._topics import check_topics
 from lmi_constructs.hosting._units import exact_seconds
 from lmi_constructs.hosting.endpoint_base import EndpointBase
 from lmi_constructs.hosting.rollout import Rollout
@@ -157,6 +158,7 @@ class EndpointOperations(EndpointBase):
             self,
             check_keywords({"topic": topic, "paging_topic": paging_topic, **shares, **latencies}),
         )
+        report(self, check_topics(self, {"topic": topic, "paging_topic": paging_topic}))
         id = self._id_of("Alarms", resolved)
         with placed(self, id, fix="call add_alarms once for each variant, with all thresholds"):
             return EndpointAlarms(

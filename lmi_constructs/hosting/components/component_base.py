@@ -13,6 +13,7 @@ from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._places import placed
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._surroundings import Surroundings
+from lmi_constructs.hosting._topics import check_topics
 from lmi_constructs.hosting._units import exact_seconds
 from lmi_constructs.monitoring.metrics import (
     check_evaluation_periods,
@@ -214,6 +215,7 @@ class ComponentBase(Construct):
         }
         given = {"topic": topic, "paging_topic": paging_topic, "p99_latency": p99_latency}
         report(self, check_keywords({**given, **shares}))
+        report(self, check_topics(self, {"topic": topic, "paging_topic": paging_topic}))
         with placed(self, "Alarms", fix="call add_alarms once, with all thresholds"):
             return ComponentAlarms(
                 self,
@@ -248,7 +250,10 @@ class ComponentBase(Construct):
 
         given = {"topic": topic, "period": period, "evaluation_periods": evaluation_periods}
         report(self, check_keywords(given))
-        report(self, check_evaluation_periods(evaluation_periods))
+        report(
+            self,
+            [*check_evaluation_periods(evaluation_periods), *check_topics(self, {"topic": topic})],
+        )
         with placed(self, "NoCapacity", fix="add one alarm; others are cloudwatch.Alarm(...)"):
             alarm = cloudwatch.Alarm(
                 self,
