@@ -174,7 +174,8 @@ def _check_bucket(bucket: s3.IBucket | str) -> list[Finding]:
             rule="LMI025",
             message=f"{bucket!r} is not the name of a bucket",
             why="SageMaker could not read the S3 address",
-            fix="give the bare name, such as my-models, without s3:// and without the prefix",
+            fix="give the bare name in small letters, such as my-models, without s3:// and without the"
+            " prefix",
             where="bucket",
             source=_SOURCE,
         )
