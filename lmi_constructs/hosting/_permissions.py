@@ -22,6 +22,15 @@ _NO_RESOURCES = (
     "PutMetricData is limited to two namespaces by a condition, ecr:GetAuthorizationToken has no"
     " resources, and SageMaker makes network interfaces whose ARNs are not known before"
 )
+_LOGGING = (
+    "logs:CreateLogGroup",
+    "logs:CreateLogStream",
+    "logs:DescribeLogStreams",
+    "logs:PutLogEvents",
+)
+_OF_COMPONENTS = "/aws/sagemaker/InferenceComponents"
+"""Begins the names of components' log groups, and is the namespace of their metrics of use."""
+
 _METRIC_NAMESPACES = ("AWS/SageMaker", "/aws/sagemaker/Endpoints")
 
 
@@ -86,20 +95,37 @@ def endpoint_permissions(surroundings: Surroundings) -> tuple[Permission, ...]:
     log_group = surroundings.arn("logs", "log-group:/aws/sagemaker/Endpoints/*")
     return (
         Permission(
-            actions=(
-                "logs:CreateLogGroup",
-                "logs:CreateLogStream",
-                "logs:DescribeLogStreams",
-                "logs:PutLogEvents",
-            ),
+            actions=_LOGGING,
             resources=(log_group,),
             why_wildcard="the log group carries the endpoint's name, which is made after the role",
         ),
+        _publishing(*_METRIC_NAMESPACES),
+    )
+
+
+def component_permissions(surroundings: Surroundings, name: str) -> tuple[Permission, ...]:
+    """Return what a component's container needs besides: a log group and a namespace of its own.
+
+    Source: awslabs/ml-container-creator@21ae2a46:templates/do/logs for the log group,
+    https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html for the namespace (both
+    as of 2026-12-03).
+    """
+    log_group = surroundings.arn("logs", f"log-group:{_OF_COMPONENTS}/{name}")
+    return (
         Permission(
-            actions=("cloudwatch:PutMetricData",),
-            conditions={"StringEquals": {"cloudwatch:namespace": list(_METRIC_NAMESPACES)}},
-            why_wildcard=_NO_RESOURCES,
+            actions=_LOGGING,
+            resources=(log_group, f"{log_group}:*"),
+            why_wildcard="SageMaker chooses the names of the streams of this log group",
         ),
+        _publishing(_OF_COMPONENTS),
+    )
+
+
+def _publishing(*namespaces: str) -> Permission:
+    return Permission(
+        actions=("cloudwatch:PutMetricData",),
+        conditions={"StringEquals": {"cloudwatch:namespace": _one_or_all(namespaces)}},
+        why_wildcard=_NO_RESOURCES,
     )
 
 

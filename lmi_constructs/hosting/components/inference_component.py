@@ -9,7 +9,7 @@ from aws_cdk import aws_sagemaker as sagemaker
 from lmi_constructs.checks.plugin import attach_to
 from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._names import check_name, literal_name
-from lmi_constructs.hosting._permissions import Permission, own_policy
+from lmi_constructs.hosting._permissions import Permission, component_permissions, own_policy
 from lmi_constructs.hosting._planning import engine_concurrency
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._resolved_model import ResolvedModel
@@ -339,8 +339,8 @@ class LmiInferenceComponent(BaseComponent):
     def _let_the_fleet_read(self) -> list[IDependable]:
         """Let the fleet's role do what the model's may, before the component is made.
 
-        Which of the two roles fetches image and files of a component is not published. AWS's own
-        samples give both the same one.
+        Both may write the component's log. Which of the two roles does so, and fetches image and
+        files of a component, is not published. AWS's own samples give both the same one.
         """
         fleet_role = getattr(self.fleet, "role", None)
         adapters = (
@@ -348,9 +348,10 @@ class LmiInferenceComponent(BaseComponent):
             if self.adapter_location is None
             else self.adapter_location.read_permissions(Surroundings.of(self))
         )
-        made: list[IDependable] = []
+        own = component_permissions(Surroundings.of(self), self.component_name)
+        made = own_policy(self, "LogAccess", self.model.role, own)
         if fleet_role is not None:
-            permissions = [*self.model.permissions, *adapters]
+            permissions = [*self.model.permissions, *own, *adapters]
             made += own_policy(self, "FleetAccess", fleet_role, permissions)
         if adapters:
             made += own_policy(self, "AdapterAccess", self.model.role, adapters)
