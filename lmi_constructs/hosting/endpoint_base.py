@@ -96,7 +96,7 @@ class EndpointBase(Construct):
 
         Args:
             name: Name of the metric, such as `ModelLatency`.
-            variant_name: The variant. Default: the only one.
+            variant_name: The variant, or a shadow variant. Default: the only one that answers.
             statistic: Default: the one that makes sense of this metric.
             period: Default: one minute.
 

@@ -152,18 +152,21 @@ class LmiEndpointConfig(Construct):
         self._grant_writing(data_capture, async_inference)
         self.endpoint_config_name: str = self.resource.attr_endpoint_config_name
 
-    def variant(self, name: str | None = None) -> ResolvedVariant:
+    def variant(self, name: str | None = None, *, or_shadow: bool = False) -> ResolvedVariant:
         """Return a variant by name, or the only one.
+
+        Args:
+            name: Name of the variant. Default: the only one that answers.
+            or_shadow: Whether it may be a shadow variant, which has metrics and does not answer.
 
         Raises:
             LmiError: If there is no such variant, or no name and several variants (LMI069).
         """
-        found = [
-            item for item in self.variants if name is None or item.variant.variant_name == name
-        ]
+        among = self._everyone if or_shadow and name is not None else self.variants
+        found = [item for item in among if name is None or item.variant.variant_name == name]
         if len(found) == 1:
             return found[0]
-        names = ", ".join(repr(item.variant.variant_name) for item in self.variants)
+        names = ", ".join(repr(item.variant.variant_name) for item in among)
         finding = Finding(
             rule="LMI069",
             message=f"variant {name!r} is not one of {names}" if name else f"which of {names}?",

@@ -129,7 +129,7 @@ class EndpointOperations(EndpointBase):
             gpu_memory_utilization: Percent of the memory of one GPU; multiplied by the number of
                 GPUs, as CloudWatch adds them up. The engine reserves its share at start, so this
                 says little about load.
-            variant_name: The variant. Default: the only one.
+            variant_name: The variant, or a shadow variant. Default: the only one that answers.
 
         Raises:
             LmiError: If an alarm could never say anything (LMI088), or needs the number of GPUs and
@@ -137,7 +137,7 @@ class EndpointOperations(EndpointBase):
         """
         from lmi_constructs.monitoring.alarms import EndpointAlarms
 
-        resolved = self.endpoint_config.variant(variant_name)
+        resolved = self.endpoint_config.variant(variant_name, or_shadow=True)
         is_async, instance = self.endpoint_config.is_async, resolved.instance
         if concurrent_requests == "engine":
             concurrent_requests = None if is_async else engine_concurrency(resolved.verdict)
@@ -213,7 +213,7 @@ class EndpointOperations(EndpointBase):
         Limits of scaling are shown of what scales when it is called, so call it last.
 
         Args:
-            variant_name: The variant. Default: the only one.
+            variant_name: The variant, or a shadow variant. Default: the only one that answers.
             components: Components and adapters of a fleet that get graphs of their own.
 
         Raises:
@@ -223,7 +223,7 @@ class EndpointOperations(EndpointBase):
         from lmi_constructs.monitoring.dashboard import EndpointDashboard
 
         report(self, check_keywords({"components": components}))
-        resolved = self.endpoint_config.variant(variant_name)
+        resolved = self.endpoint_config.variant(variant_name, or_shadow=True)
         id = self._id_of("Dashboard", resolved)
         scaling = self.node.try_find_child(self._id_of("Scaling", resolved))
         with placed(self, id, fix="call add_dashboard once for each variant"):
@@ -318,9 +318,10 @@ class EndpointOperations(EndpointBase):
         return rollout.check(min(counts), len(variants))
 
     def _variant_name(self, variant_name: str | None) -> str:
-        return self.endpoint_config.variant(variant_name).variant.variant_name
+        return self.endpoint_config.variant(variant_name, or_shadow=True).variant.variant_name
 
     def _id_of(self, name: str, variant: ResolvedVariant) -> str:
         """Return the id of a variant's construct: by place, as a name is the user's."""
-        place = self.endpoint_config.variants.index(variant)
+        config = self.endpoint_config
+        place = [*config.variants, *config.shadow_variants].index(variant)
         return name if place == 0 else f"{name}{place + 1}"
