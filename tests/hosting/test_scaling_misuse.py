@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from typing import Any
 
 import aws_cdk as cdk
@@ -156,3 +157,39 @@ def test_warns_of_copies_that_a_schedule_takes_to_zero_and_nothing_brings_back(
     scaling.scale_on_concurrency("Concurrency")
     scaling.scale_on_schedule("Night", schedule=NIGHTLY, min_capacity=0)
     assert "LMI083" in {rule for rule, _ in reported(stack)}
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["", "cron(0 7 * * *)", "rate(0 minutes)", "rate(5 weeks)", "rate(5)", "at(tomorrow)", "at()"],
+)
+def test_refuses_a_schedule_that_is_none(stack: cdk.Stack, expression: str) -> None:
+    scaling = endpoint_in(stack).auto_scale_instance_count(max_capacity=2)
+    schedule = autoscaling.Schedule.expression(expression)
+    assert refused(
+        lambda: scaling.scale_on_schedule("Morning", schedule=schedule, min_capacity=1)
+    ) == {("LMI083", "schedule")}
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["cron(0 7 ? * MON-FRI *)", "rate(1 hour)", "rate(5 minutes)", "at(2027-01-31T07:30:00)"],
+)
+def test_takes_each_kind_of_schedule(stack: cdk.Stack, resources: Any, expression: str) -> None:
+    scaling = endpoint_in(stack).auto_scale_instance_count(max_capacity=2)
+    schedule = autoscaling.Schedule.expression(expression)
+    scaling.scale_on_schedule("Morning", schedule=schedule, min_capacity=1)
+    (target,) = resources(stack, "AWS::ApplicationAutoScaling::ScalableTarget")
+    assert target["ScheduledActions"][0]["Schedule"] == expression
+
+
+def test_takes_what_the_cdk_makes_of_times(stack: cdk.Stack) -> None:
+    scaling = endpoint_in(stack).auto_scale_instance_count(max_capacity=2)
+    made = [
+        autoscaling.Schedule.at(datetime(2027, 1, 31, 7, 30, tzinfo=timezone.utc)),
+        autoscaling.Schedule.rate(cdk.Duration.hours(1)),
+        autoscaling.Schedule.rate(cdk.Duration.minutes(90)),
+        autoscaling.Schedule.cron(hour="7"),
+    ]
+    for number, schedule in enumerate(made):
+        scaling.scale_on_schedule(f"Action{number}", schedule=schedule, min_capacity=1)

@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 _BOTOCORE: Final = "botocore 1.44.8 application-autoscaling 2016-02-06"
 _POLICY_NAME: Final = re.compile(r"[ -~]{1,256}")
 _ACTION_NAME: Final = re.compile(r"(?! )[^\x00-\x1f\x7f-\x9f:/|]{1,256}(?<! )")
-_SCHEDULE: Final = re.compile(r"(at|rate|cron)\(.+\)")
+_SCHEDULE: Final = re.compile(
+    r"at\(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\)"
+    r"|rate\([1-9]\d* (minute|hour|day)s?\)"
+    r"|cron\(\S+( +\S+){5}\)"
+)
 _STATISTICS: Final = ("Average", "Minimum", "Maximum", "SampleCount", "Sum")
 _SHOWN: Final = 40
 """Characters of a wrong name that are shown."""
@@ -289,7 +293,8 @@ def check_when(expression: str) -> list[Finding]:
         Finding(
             rule="LMI083",
             message=f"the schedule is {shortened(expression)}",
-            why="Application Auto Scaling takes at(...), rate(...) and cron(...) only",
+            why="Application Auto Scaling takes at(2027-01-31T07:30:00), rate(5 minutes) and cron(...)"
+            " with six fields, and nothing else",
             fix='use autoscaling.Schedule.cron(hour="7", minute="30"), or its rate(...) or at(...)',
             where="schedule",
             source=f"{_BOTOCORE} PutScheduledAction",
