@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from lmi_constructs.monitoring.component_alarms import ComponentAlarms
     from lmi_constructs.monitoring.component_graphs import ShownComponent
 
+_SECONDS_WITHOUT_CAPACITY = 300
 INVOKING = ("sagemaker:InvokeEndpoint", "sagemaker:InvokeEndpointWithResponseStream")
 
 
@@ -250,16 +251,20 @@ class ComponentBase(Construct):
 
         given = {"topic": topic, "period": period, "evaluation_periods": evaluation_periods}
         report(self, check_keywords(given))
+        seconds = seconds_of_period(period, _SECONDS_WITHOUT_CAPACITY)
         report(
             self,
-            [*check_evaluation_periods(evaluation_periods), *check_topics(self, {"topic": topic})],
+            [
+                *check_evaluation_periods(evaluation_periods, seconds),
+                *check_topics(self, {"topic": topic}),
+            ],
         )
         with placed(self, "NoCapacity", fix="add one alarm; others are cloudwatch.Alarm(...)"):
             alarm = cloudwatch.Alarm(
                 self,
                 "NoCapacity",
                 metric=self.metric_no_capacity_invocation_failures(
-                    period=cdk.Duration.minutes(5) if period is None else period
+                    period=cdk.Duration.seconds(seconds)
                 ),
                 threshold=1,
                 evaluation_periods=evaluation_periods,

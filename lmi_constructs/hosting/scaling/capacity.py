@@ -243,7 +243,9 @@ class ScalableCapacity(Construct):
         report(
             self,
             [
-                *check_evaluation_periods(evaluation_periods),
+                *check_evaluation_periods(
+                    evaluation_periods, metric.period.to_seconds(integral=False)
+                ),
                 *check_steps(metric, scaling_steps, adjustment_type),
             ],
         )
