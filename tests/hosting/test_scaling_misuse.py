@@ -11,7 +11,7 @@ from aws_cdk import aws_applicationautoscaling as autoscaling
 from aws_cdk import aws_cloudwatch as cloudwatch
 
 from lmi_constructs import AsyncInference, LmiEndpoint, LmiError, LmiSettings, ModelData
-from tests.hosting.fleets import NIGHTLY, component_on, fleet_in, refused
+from tests.hosting.fleets import NIGHTLY, STEPS, component_on, fleet_in, refused
 
 ANSWERS = AsyncInference(bucket="answers", output_prefix="a/")
 ALARM, POLICY = "AWS::CloudWatch::Alarm", "AWS::ApplicationAutoScaling::ScalingPolicy"
@@ -54,6 +54,14 @@ def test_refuses_to_track_what_a_policy_cannot_name(
     assert refused(lambda: scaling.scale_to_track_metric("W", metric=metric, target=2)) == {
         ("LMI083", "metric")
     }
+
+
+def test_steps_follow_a_metric_of_this_region(stack: cdk.Stack) -> None:
+    scaling = endpoint_in(stack).auto_scale_instance_count(max_capacity=2)
+    metric = cloudwatch.Metric(namespace="Mine", metric_name="Waiting", region="eu-west-1")
+    assert refused(
+        lambda: scaling.scale_on_metric("Steps", metric=metric, scaling_steps=STEPS)
+    ) == {("LMI083", "metric")}
 
 
 def test_tracks_a_metric_that_says_where_it_is_and_is_here(

@@ -222,7 +222,7 @@ def check_tracked_metric(metric: cloudwatch.Metric, scope: Construct) -> list[Fi
     """Check that a metric can be followed, and follows the load."""
     return [
         *_check_statistic(metric.statistic),
-        *_check_place(metric, scope),
+        *check_place(metric, scope),
         *_check_load(metric.metric_name),
     ]
 
@@ -242,21 +242,23 @@ def _check_statistic(statistic: str) -> list[Finding]:
     ]
 
 
-def _check_place(metric: cloudwatch.Metric, scope: Construct) -> list[Finding]:
-    """Check that a metric is one of this region and account, as a policy can name no other."""
+def check_place(
+    metric: cloudwatch.Metric | cloudwatch.MathExpression, scope: Construct
+) -> list[Finding]:
+    """Check that a metric is one of this region and account; an expression names neither."""
     here = Surroundings.of(scope)
     return [
         Finding(
             rule="LMI083",
             message=f"the metric is one of {what} {theirs}, what it scales is in {mine}",
-            why="a policy names no region and no account, so it would wait for a metric here",
+            why="policies name no region and no account, and alarms watch no other region",
             fix=f"leave {what}= of the metric out, and publish it here",
             where="metric",
             source=f"{_BOTOCORE} CustomizedMetricSpecification",
         )
         for what, mine, theirs in (
-            ("region", here.region, metric.region),
-            ("account", here.account, metric.account),
+            ("region", here.region, getattr(metric, "region", None)),
+            ("account", here.account, getattr(metric, "account", None)),
         )
         if theirs not in (None, mine) and not is_token(mine) and not is_token(theirs)
     ]

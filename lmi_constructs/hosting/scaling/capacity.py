@@ -19,6 +19,7 @@ from lmi_constructs.hosting.scaling._checks import (
     CONCURRENCY_TARGET_RATIO,
     check_action,
     check_capacity,
+    check_place,
     check_policy,
     check_policy_name,
     check_schedule,
@@ -246,6 +247,7 @@ class ScalableCapacity(Construct):
                 *check_evaluation_periods(
                     evaluation_periods, metric.period.to_seconds(integral=False)
                 ),
+                *check_place(metric, self),
                 *check_steps(metric, scaling_steps, adjustment_type),
             ],
         )
