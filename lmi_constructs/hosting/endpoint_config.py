@@ -193,7 +193,7 @@ class LmiEndpointConfig(Construct):
         for feature in (data_capture, async_inference):
             permissions += feature.permissions(surroundings) if feature else ()
         for core_dump in core_dumps:
-            permissions += core_dump.location.write_permissions(surroundings)
+            permissions += core_dump.permissions(surroundings)
         self._grant(permissions)
 
     def _grant(self, permissions: list[Permission]) -> None:

@@ -21,6 +21,7 @@ from lmi_constructs.hosting._kinds import (
     refused,
     text,
 )
+from lmi_constructs.hosting._permissions import Permission, key_permission
 from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.hosting.s3_location import S3Location, check_output
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from aws_cdk import aws_s3 as s3
 
     from lmi_constructs.container import LmiContainer
+    from lmi_constructs.hosting._surroundings import Surroundings
     from lmi_constructs.hosting.model import LmiModel
 
 _Variant = sagemaker.CfnEndpointConfig
@@ -282,6 +284,18 @@ class CoreDump:
     def location(self) -> S3Location:
         """The place in S3."""
         return S3Location(self.bucket, self.prefix, self.encryption_key)
+
+    def permissions(self, surroundings: Surroundings) -> tuple[Permission, ...]:
+        """Return what the execution role needs for it.
+
+        Source: botocore 1.44.8 sagemaker 2017-07-24 ProductionVariantCoreDumpConfig.KmsKeyId, which
+        asks for `kms:Encrypt` besides what writing such an object takes.
+        """
+        location = self.location
+        written = location.write_permissions(surroundings)
+        if location.key is None:
+            return written
+        return (*written, key_permission(("kms:Encrypt",), location.key))
 
     def render(self) -> sagemaker.CfnEndpointConfig.CoreDumpConfigProperty:
         """Return the L1 property."""

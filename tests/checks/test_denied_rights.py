@@ -101,3 +101,29 @@ def test_finds_outputs_that_may_not_be_written() -> None:
 )
 def test_abstains_where_nothing_needed_is_denied_for_sure(denied: dict[str, Any]) -> None:
     assert said({POLICIES: denied}) == []
+
+
+CAPTURE = {
+    "Config/Properties/DataCaptureConfig": {
+        "CaptureOptions": [{"CaptureMode": "Input"}],
+        "DestinationS3Uri": "s3://captured/c/",
+        "InitialSamplingPercentage": 10,
+    }
+}
+
+
+def test_the_role_of_a_fleet_writes_what_is_captured() -> None:
+    allowed = {
+        "PolicyName": "Write",
+        "PolicyDocument": {
+            "Statement": [
+                {
+                    "Effect": "Allow",
+                    "Action": "s3:PutObject",
+                    "Resource": "arn:aws:s3:::captured/c/*",
+                }
+            ]
+        },
+    }
+    assert [rule for rule, _, _ in said(CAPTURE, base="components")] == ["LMI098"]
+    assert said({**CAPTURE, POLICIES: allowed}, base="components") == []

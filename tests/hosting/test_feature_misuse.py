@@ -194,3 +194,16 @@ def test_a_network_has_subnets_and_groups(
 ) -> None:
     given = keywords(stack)
     assert refused(lambda: endpoint_in(stack, **given)) == {("LMI096", keyword)}
+
+
+def test_may_encrypt_core_dumps_with_their_key(stack: cdk.Stack, resources: Any) -> None:
+    key = kms.Key(stack, "Key")
+    endpoint_in(stack, core_dump=CoreDump("dumps", "d/", encryption_key=key))
+    (policy,) = resources(stack, "AWS::IAM::Policy")
+    actions = [
+        statement["Action"]
+        for statement in policy["PolicyDocument"]["Statement"]
+        if statement["Resource"] == stack.resolve(key.key_arn)
+    ]
+    assert "kms:Encrypt" in str(actions)
+    assert "kms:GenerateDataKey" in str(actions)

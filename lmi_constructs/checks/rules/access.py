@@ -276,6 +276,8 @@ class RoleCannotWrite(Rule):
         for config in deployment.endpoint_configs:
             models = [deployment.model(variant.model) for variant in config.variants]
             roles = [deployment.role(model.role) for model in models if model]
+            if not roles:  # a fleet, whose components' models stand elsewhere
+                roles = [deployment.role(config.role)]
             for path, address in config.output_paths:
                 bucket, objects = arns(address, True)
                 for role in roles:
