@@ -218,6 +218,66 @@ def test_names_the_construct_path_of_the_manifest(tmp_path):
     assert finding["construct"] == "Stack/Config/Resource"
 
 
+ACKNOWLEDGED = {"type": "aws:cdk:acknowledged-rules", "data": {"lmi::LMI042": "tried it"}}
+
+
+def acknowledge(place, path, entry=ACKNOWLEDGED):
+    manifest = Path(place) / "manifest.json"
+    body = json.loads(manifest.read_text())
+    for name, artifact in body["artifacts"].items():
+        artifact["displayName"] = name
+    body["artifacts"]["Stack"]["metadata"].setdefault(path, []).append(entry)
+    manifest.write_text(json.dumps(body))
+
+
+@pytest.mark.parametrize(
+    ("path", "entry", "accepted"),
+    [
+        ("/Stack/Config/Resource", ACKNOWLEDGED, True),
+        ("/Stack", ACKNOWLEDGED, True),
+        ("/Stack/Conf", ACKNOWLEDGED, False),
+        ("/Stack/Config/Resource/Below", ACKNOWLEDGED, False),
+        ("/Stack", {**ACKNOWLEDGED, "data": {"lmi::LMI043": "another"}}, False),
+        ("/Stack", {**ACKNOWLEDGED, "data": {"other::LMI042": "another's"}}, False),
+        ("/Stack", {**ACKNOWLEDGED, "data": ["odd"]}, False),
+    ],
+)
+def test_honours_what_a_stack_acknowledges(tmp_path, path, entry, accepted):
+    place = assembly(tmp_path / "cdk.out", {"Stack": BAD.template()})
+    acknowledge(place, path, entry)
+    result = run(place)
+    assert result.exit_code == (0 if accepted else 1)
+    assert ("0 errors, 0 warnings, 1 acknowledged" in result.output) == accepted
+    assert run(f"{place}/Stack.template.json").exit_code == result.exit_code
+
+
+def test_shows_what_is_acknowledged_if_asked(tmp_path):
+    place = assembly(tmp_path / "cdk.out", {"Stack": BAD.template()})
+    acknowledge(place, "/Stack")
+    assert json.loads(run(place, "--format", "json").output)["findings"] == []
+    result = run(place, "--acknowledged")
+    assert result.exit_code == 0
+    assert "LMI042" in result.output
+    assert "ack tried it" in result.output
+    (finding,) = json.loads(run(place, "--acknowledged", "--format", "json").output)["findings"]
+    assert (finding["rule"], finding["acknowledged"]) == ("LMI042", "tried it")
+    output = run(place, "--acknowledged", "--format", "sarif").output
+    (suppression,) = json.loads(output)["runs"][0]["results"][0]["suppressions"]
+    assert suppression["justification"] == "tried it"
+    suite = ElementTree.fromstring(run(place, "--acknowledged", "--format", "junit").output)
+    assert (suite.get("failures"), suite.get("skipped")) == ("0", "1")
+
+
+def test_takes_from_the_report_only_what_is_acknowledged_above_the_stacks(tmp_path):
+    place = assembly(tmp_path / "cdk.out", {"Stack": BAD.template()})
+    acknowledge(place, "/Stack", {"type": "other", "data": {}})
+    for scope, accepted in (({}, True), ({"acknowledgedAt": "Stack/Config"}, False)):
+        old = {"ruleName": "LMI042", "acknowledgedId": "lmi::LMI042", "reason": "old", **scope}
+        report = {"pluginReports": [{"pluginName": "lmi", "suppressedViolations": [old]}]}
+        (tmp_path / "cdk.out" / "validation-report.json").write_text(json.dumps(report))
+        assert run(place).exit_code == (0 if accepted else 1)
+
+
 def test_follows_exports_between_stacks_and_nested_stacks(tmp_path):
     resources = good_templates()["endpoint"]["Resources"]
     model = {
@@ -285,11 +345,91 @@ def test_refuses_a_folder_with_a_broken_template_but_not_one_with_other_files(te
     template(Example())
     (tmp_path / "chart.yaml").write_text("{{ values }}: [")
     (tmp_path / "package.json").write_text("{}")
-    assert run(str(tmp_path)).exit_code == 0
+    result = run(str(tmp_path))
+    assert result.exit_code == 0
+    assert result.stderr == (
+        "passed over 2 files that are none: chart.yaml: it has no Resources; package.json: it has no"
+        " Resources\n"
+    )
     (tmp_path / "broken.json").write_text('{"Resources": {"Topic": {"Type": "AWS::SNS::Topic"},}}')
     result = run(str(tmp_path))
     assert result.exit_code == 2
     assert "broken.json" in result.output
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("broken.json", b'{"Resources": {'),
+        ("broken.yaml", b"Resources:\n  A:\n\tType: x\n"),
+        ("two.yaml", b"Resources: {}\n---\nResources: {}\n"),
+        ("Stack.template.json", b""),
+        ("no.template", b"AWSTemplateFormatVersion: 2010-09-09\n"),
+        ("list.json", b'{"Resources": []}'),
+        ("utf16.json", '{"Resources": {}}'.encode("utf-16")),
+        ("inner/deep.yml", b"Resources: {a: ["),
+    ],
+)
+def test_refuses_a_folder_with_what_looks_like_a_template(template, tmp_path, name, content):
+    template(Example(), "good.json")
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(content)
+    (tmp_path / "second.json").write_text('{"Resources": 3')
+    result = run(str(tmp_path))
+    assert result.exit_code == 2
+    assert f"{name}: " in result.stderr
+    assert "second.json: not JSON" in result.stderr
+
+
+def test_says_which_files_of_a_folder_are_no_templates(template, tmp_path):
+    template(BAD)
+    for number in range(5):
+        (tmp_path / f"{number}.json").write_text("[]")
+    (tmp_path / "empty.yaml").write_text("")
+    (tmp_path / "rules.yaml").write_text("Rules: [AWS::SNS::Topic]")
+    (tmp_path / "README.md").write_text("no candidate")
+    result = run(str(tmp_path), "--format", "json")
+    assert (result.exit_code, len(json.loads(result.stdout)["findings"])) == (1, 1)
+    assert result.stderr.startswith(
+        "passed over 7 files that are none: 0.json: it has no Resources"
+    )
+    assert result.stderr.endswith("; and 2 more\n")
+    for file in (*tmp_path.glob("[0-4].json"), tmp_path / "template.json"):
+        file.unlink()
+    result = run(str(tmp_path))
+    assert result.exit_code == 2
+    assert "empty.yaml: it is empty; rules.yaml: no CloudFormation template" in result.stderr
+
+
+def test_enters_the_folders_of_a_folder_each_a_deployment_of_its_own(template, tmp_path):
+    named = {**BAD.change, "Endpoint/Properties/EndpointName": "llama"}
+    for stage in ("dev", "prod/eu"):
+        (tmp_path / stage).mkdir(parents=True)
+        template(Example(named), f"{stage}/llm.json")
+    for other in (".hidden", "node_modules", "venv/lib", "asset.12ab"):
+        (tmp_path / other).mkdir(parents=True)
+        template(BAD, f"{other}/llm.json")
+    (tmp_path / "venv" / "pyvenv.cfg").touch()
+    assembly(tmp_path / "cdk.out", {"Stack": BAD.template()})
+    (tmp_path / "cdk.out" / "Unused.template.json").write_text("{")
+    findings = json.loads(run(str(tmp_path), "--format", "json").output)["findings"]
+    assert {(finding["rule"], finding["template"]) for finding in findings} == {
+        ("LMI042", "dev/llm.json"),
+        ("LMI042", "prod/eu/llm.json"),
+        ("LMI042", "Stack"),
+    }
+
+
+def test_tells_templates_of_the_same_name_apart(template, tmp_path):
+    files = []
+    for stage in ("dev", "prod"):
+        (tmp_path / stage).mkdir()
+        files.append(template(BAD, f"{stage}/llm.json"))
+    output = run(*files, "--format", "sarif").output
+    places = [one["locations"][0] for one in json.loads(output)["runs"][0]["results"]]
+    assert [place["physicalLocation"]["artifactLocation"]["uri"] for place in places] == files
+    assert f"Config  {files[1]}" in run(*files).output
 
 
 @pytest.mark.parametrize("manifest", ["{}", "[]", '{"name": "a web app", "version": "1"}'])
@@ -391,6 +531,28 @@ def test_refuses_an_empty_path():
 def test_reads_no_more_of_a_path_than_a_template_can_have():
     result = run("/dev/zero")
     assert (result.exit_code, "larger than any template" in result.output) == (2, True)
+
+
+def test_says_that_a_file_is_empty(tmp_path):
+    for name in ("empty.json", "empty.yaml"):
+        (tmp_path / name).write_text("\n")
+        result = run(str(tmp_path / name))
+        assert (result.exit_code, f"{name}: the file is empty" in result.output) == (2, True)
+
+
+def test_takes_ids_of_rules_as_people_write_them(template):
+    file = template(Example({**BAD.change, **WARNED.change}))
+    assert run(file, "--rule-off", "lmi042, LMI043").output.startswith("0 errors, 0 warnings")
+    assert run(file, "--rule-off", "lmi::LMI042", "--rule-off", "LMI043").exit_code == 0
+    assert "2 errors" in run(file, "--raise", "LMI062,lmi043").output
+
+
+def test_reads_a_template_from_standard_input(template):
+    for text in (Path(template(BAD)).read_text(), "Resources: {}", "", "[]"):
+        result = CliRunner().invoke(check, ["-", "--region", "us-east-1"], input=text)
+        expected = {"{": (1, "Config  standard input"), "R": (0, "0 errors, 0 warnings")}
+        told = expected.get(text[:1], (2, "standard input: "))
+        assert (result.exit_code, told[1] in result.output) == (told[0], True)
 
 
 def test_reads_a_template_from_a_pipe(template):
