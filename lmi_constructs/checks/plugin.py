@@ -115,7 +115,7 @@ class LmiChecks:
 
         paths = {path for one in with_nested(sources) for path in one.construct_paths.values()}
         yield from empty_places(self._only, paths)
-        yield from mistyped_images(deployment)
+        yield from filter(self._reports, mistyped_images(deployment))
 
     def _chosen(
         self,

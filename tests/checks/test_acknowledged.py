@@ -96,6 +96,11 @@ def test_a_report_that_cannot_be_read_is_no_all_clear(tmp_path):
     assert (result.exit_code, "validation-report.json: not JSON" in result.output) == (2, True)
 
 
+def test_a_report_beside_a_template_of_no_assembly_is_none_of_ours(template, tmp_path):
+    (tmp_path / "validation-report.json").write_text("{")
+    assert run(template(BAD)).exit_code == 1
+
+
 def test_the_page_about_an_assembly_leaves_out_what_is_acknowledged(tmp_path):
     place = assembly(tmp_path / "cdk.out", {"Stack": BAD.template()})
     for known in (True, False):

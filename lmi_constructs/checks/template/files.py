@@ -71,6 +71,7 @@ def read_file(
     artifact = _artifact_beside(place) if content is None else {}
     metadata = _metadata(artifact, place.parent)
     own_account, own_region = _environment(artifact.get("environment"))
+    reported = _reported(place.parent) if artifact else ()
     return _stack(
         place,
         name or place.name,
@@ -78,7 +79,7 @@ def read_file(
         _construct_paths(metadata),
         _stack_name(artifact),
         body=read_template(place, of_assembly=bool(artifact), content=content),
-        acknowledgements=_acknowledgements(artifact, metadata, _reported(place.parent)),
+        acknowledgements=_acknowledgements(artifact, metadata, reported),
     )
 
 
