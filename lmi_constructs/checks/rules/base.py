@@ -23,10 +23,12 @@ class PlacedFinding(Finding):
     Attributes:
         template: Name of the template.
         construct_path: Path of the resource in the construct tree, where it is known.
+        acknowledged: The reason that the app accepts it with; `None` if it does not.
     """
 
     template: str | None = None
     construct_path: str | None = None
+    acknowledged: str | None = None
 
 
 class Rule(ABC):
