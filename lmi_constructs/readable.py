@@ -1,4 +1,4 @@
-"""How a number is shown to a person, and which name a misspelt one resembles."""
+"""Words for people: how a number is shown, which name a misspelt one resembles, what the CDK said."""
 
 from __future__ import annotations
 
@@ -43,3 +43,10 @@ def nearest(written: str, names: Iterable[str], likeness: float = 0.8) -> str | 
     folded = {name.casefold(): name for name in sorted(names)}
     near = difflib.get_close_matches(written.casefold(), folded, n=1, cutoff=likeness)
     return folded[near[0]] if near else None
+
+
+def said_by(error: Exception) -> str:
+    """Return the first line of what the CDK says, without the code it begins with."""
+    line = (str(error).splitlines() or [""])[0]
+    code, _, rest = line.partition(": ")
+    return rest if rest and code.isalnum() and code[:1].isupper() else line

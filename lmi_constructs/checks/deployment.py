@@ -31,6 +31,7 @@ from lmi_constructs.container import LmiContainer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from lmi_constructs.checks.acknowledged import Acknowledgement
     from lmi_constructs.checks.choices import Choice
 
 
@@ -120,6 +121,7 @@ class Deployment:
     unresolved: tuple[Unresolved, ...] = ()
     alternatives: Callable[[], Iterable[tuple[Choice, Deployment]]] = tuple
     facts: Facts = field(default_factory=Facts)
+    acknowledgements: tuple[Acknowledgement, ...] = ()
 
     def model(self, name: String | None) -> Model | None:
         """Return the model that a property names, if it is one of this deployment."""

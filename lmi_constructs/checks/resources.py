@@ -62,6 +62,8 @@ class Container:
     Attributes:
         path: Path of the container inside the resource's properties.
         environment: Environment by name; `UNKNOWN` as a whole, or `None` if absent.
+        behaves_like: Release that an image of the user's own behaves like, where our constructs wrote
+            it into the resource's metadata.
     """
 
     path: str
@@ -71,6 +73,7 @@ class Container:
     s3_data_source: S3DataSource | Unknown | None = None
     mode: String | None = None
     model_package: String | None = None
+    behaves_like: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,9 +83,13 @@ class Model(Resource):
     Attributes:
         mounted_model: Hub id of the model whose files are mounted, where our constructs wrote it
             into the resource's metadata.
+        architecture: Record of the model's shape, where they wrote that.
+        serving_properties: What the `serving.properties` among the files sets, where they wrote that.
     """
 
     mounted_model: str | None = None
+    architecture: Mapping[str, object] | None = None
+    serving_properties: Mapping[str, object] | None = None
     role: String | None = None
     containers: tuple[Container, ...] = ()
     network_isolation: Flag | None = None
@@ -254,15 +261,19 @@ class Component(Resource):
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """What one statement allows; conditions are taken as fulfilled.
+    """What one statement allows or denies; conditions of those that allow are taken as fulfilled.
 
     Attributes:
         given_by: The resource that gives it: the role itself or a policy attached to it.
+        denies: Whether it denies.
+        is_conditional: Whether it has a condition.
     """
 
     actions: tuple[str, ...]
     resources: tuple[String, ...]
     given_by: Key
+    denies: bool = False
+    is_conditional: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -272,12 +283,14 @@ class Role(Resource):
     Attributes:
         services: Services that may assume it; `UNKNOWN` if that cannot be told.
         statements: All that it is allowed by the templates.
+        denials: All that it is denied by the templates.
         managed_policies: Names of AWS managed policies.
         complete: Whether all its rights are known.
     """
 
     services: tuple[str, ...] | Unknown = UNKNOWN
     statements: tuple[Statement, ...] = ()
+    denials: tuple[Statement, ...] = ()
     managed_policies: tuple[str, ...] = ()
     complete: bool = True
 
@@ -291,6 +304,7 @@ class ScalableTarget(Resource):
     resource_id: String | None = None
     minimum: Number | None = None
     maximum: Number | None = None
+    scheduled_minima: tuple[Number | None, ...] | Unknown = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -324,12 +338,20 @@ class Alarm(Resource):
 
     Attributes:
         simple: Whether it compares one plain metric, without metric mathematics.
+        periods: Periods that are looked at.
+        needed_periods: How many of them must breach the threshold, `None` for all.
+        period_seconds: Length of a period in seconds, of a plain metric.
+        description: What it says to whom it calls.
     """
 
     metrics: tuple[Metric, ...] = ()
     simple: bool = True
     threshold: Number | None = None
     comparison: String | None = None
+    periods: Number | None = None
+    needed_periods: Number | None = None
+    period_seconds: Number | None = None
+    description: String | None = None
     actions: tuple[String, ...] = ()
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from lmi_constructs.checks.template import with_parameters
+from lmi_constructs.checks.template.parameters import with_parameters_by_group
 from lmi_constructs.findings import LmiError
 
 if TYPE_CHECKING:
@@ -52,10 +52,7 @@ def given_parameters(
     Raises:
         click.UsageError: If none declares it, or one does not allow the value.
     """
-    known = list(groups)
     try:
-        given = with_parameters([one for group in known for one in group], parameters)
+        return with_parameters_by_group(groups, parameters)
     except LmiError as error:
         raise click.UsageError(str(error)) from error
-    following = iter(given)
-    return [[next(following) for _ in group] for group in known]

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lmi_constructs.cli._console import console
+from lmi_constructs.report.bar import GRADES, budget_reason, longest_context, memory_parts, over_gib
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,20 +22,9 @@ _COLOURS: Final = {
     "cannot": "bold red",
     "unknown": "bold magenta",
 }
-_WORDS: Final = {
-    "fits": "fits",
-    "marginal": "may start or not",
-    "cannot": "cannot start",
-    "unknown": "not known",
-}
-_PARTS: Final = (
-    ("weights_gib", "weights", "W", "blue"),
-    ("activation_gib", "activation", "A", "yellow"),
-    ("overhead_gib", "overhead", "O", "magenta"),
-    ("cuda_graph_gib", "CUDA graphs", "G", "cyan"),
-    ("kv_cache_gib", "KV cache", "K", "green"),
-)
+_PAINT: Final = {"W": "blue", "A": "yellow", "O": "magenta", "G": "cyan", "K": "green"}
 _WIDEST_BAR: Final = 60
+_LEAST_OVER: Final = 0.05
 _NARROW: Final = 60
 """Below this width of the terminal the table gives figures without their explanation."""
 
@@ -74,26 +64,23 @@ def _headline(planned: Plan, release: LmiContainer) -> Text:
     where = f"{planned.accelerator_count} x {planned.accelerator.name}"
     line = Text(f"{planned.architecture.name} on {planned.instance_type} ({where}), ")
     line.append(f"{release.name}, tensor_parallel_degree {planned.setup.tensor}: ")
-    return line.append(_WORDS[planned.grade], style=_COLOURS[planned.grade])
+    return line.append(GRADES[planned.grade], style=_COLOURS[planned.grade])
 
 
 def _bar(planned: Plan, width: int) -> Text:
     """Return one accelerator's memory as a bar; letters tell its parts without colour."""
-    usable = planned.usable_gib or 1.0
-    sizes = [(getattr(planned, name) or 0.0, letter, colour) for name, _, letter, colour in _PARTS]
-    scale = width / max(usable, sum(size for size, _, _ in sizes))
     bar = Text("|")
     drawn, total = 0, 0.0
-    for size, letter, colour in sizes:
-        total += size
-        cells = round(total * scale) - drawn
-        bar.append(letter * cells, style=f"{colour} reverse")
+    for part in memory_parts(planned):
+        total += part.percent
+        cells = round(total * width / 100) - drawn
+        colour = _PAINT.get(part.letter)
+        bar.append(part.letter * cells, style=f"{colour} reverse" if colour else "dim")
         drawn += cells
-    free = max(0, round(usable * scale) - drawn)
-    bar.append("." * free, style="dim").append("|")
-    over = total - usable
-    tail = f" {usable:.1f} GiB" if over <= 0.05 else f" {over:.1f} GiB over {usable:.1f}"
-    return bar.append(tail)
+    usable = planned.usable_gib or 0.0
+    over = over_gib(planned)
+    tail = f" {over:.1f} GiB over {usable:.1f}" if over > _LEAST_OVER else f" {usable:.1f} GiB"
+    return bar.append("|").append(tail)
 
 
 def _table(planned: Plan, *, explained: bool) -> Table:
@@ -102,38 +89,25 @@ def _table(planned: Plan, *, explained: bool) -> Table:
     table.add_column("GiB", justify="right")
     if explained:
         table.add_column("what it is made of")
-    reasons = dict(_reasons(planned))
-    for name, title, letter, colour in _PARTS:
-        size = getattr(planned, name) or 0.0
-        row = (Text(f"{letter} {title}", style=colour), f"{size:.2f}", reasons[name])
+    rows = [
+        (
+            Text(f"{part.letter} {part.name}", style=_PAINT.get(part.letter, "")),
+            part.gib,
+            part.reason,
+        )
+        for part in memory_parts(planned)
+    ]
+    rows.append((Text("budget"), planned.budget_gib or 0.0, budget_reason(planned)))
+    for title, gib, reason in rows:
+        row = (title, f"{gib:.2f}", reason)
         table.add_row(*(row if explained else row[:2]))
-    last = ("budget", f"{planned.budget_gib:.2f}", reasons["budget_gib"])
-    table.add_row(*(last if explained else last[:2]))
     return table
-
-
-def _reasons(planned: Plan) -> list[tuple[str, str]]:
-    words = {}
-    for line in planned.explain()[1:]:
-        figure, _, reason = line.partition(": ")
-        words[figure.split()[0]] = reason
-    keys = ("weights", "activation", "overhead", "CUDA", "cache", "budget")
-    names = [name for name, *_ in _PARTS] + ["budget_gib"]
-    return [(name, words[key]) for name, key in zip(names, keys, strict=True)]
-
-
-def _longest(planned: Plan) -> str:
-    """Return the longest context in the words of the advice: what surely fits, and what may."""
-    usual, sure = planned.max_context, planned.sure_context
-    if usual is None or sure is None or sure >= usual:
-        return f"{usual} tokens"
-    return f"{sure} tokens surely fit, {usual} by the usual estimate"
 
 
 def _capacity(planned: Plan, concurrency_at: int | None) -> str:
     context = planned.setup.context
     length = concurrency_at or context
-    lines = [f"\nlongest context: {_longest(planned)}"]
+    lines = [f"\nlongest context: {longest_context(planned)}"]
     held = planned.concurrency_at(length) if length else None
     if held is not None:
         limit = planned.setup.sequences

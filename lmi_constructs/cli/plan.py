@@ -110,7 +110,9 @@ def plan(
 ) -> None:
     """Say what a model takes of an instance, and how many requests fit at once.
 
-    The exit status is 0 if it fits, surely or perhaps; 1 if it cannot start; 2 for wrong usage.
+    The exit status is 0 if it fits, may start or not (marginal), or is not known, since the planner
+    refuses only what it is sure of; --format json has the grade. It is 1 if it cannot start, and 2
+    for wrong usage, such as a model that is not known, or a file that cannot be read.
     """
     from lmi_constructs.container import LmiContainer
     from lmi_constructs.findings import LmiError

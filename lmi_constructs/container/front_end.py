@@ -127,7 +127,7 @@ def merge(
     """Merge settings in the server's order: the file first, then variables that are still unset."""
     variables, origins = _after_entry_script(environment)
     merged = Properties(environment=variables, origins=origins)
-    for name, given in _file(serving_properties).items():
+    for name, given in read_serving_properties(serving_properties).items():
         value = text_of(given)
         if name.startswith("option."):
             option = name.removeprefix("option.")
@@ -191,7 +191,17 @@ def _add_hub_settings(merged: Properties) -> None:
             merged.options[name] = Option(name, value, variable)
 
 
-def _file(serving_properties: str | Mapping[str, object] | None) -> Mapping[str, object]:
+def read_serving_properties(
+    serving_properties: str | Mapping[str, object] | None,
+) -> Mapping[str, object]:
+    """Return what a `serving.properties` sets, by name as it stands there.
+
+    Args:
+        serving_properties: Its text, or what it sets; `None` if there is none.
+
+    Raises:
+        LmiError: If the server could not read it (LMI011).
+    """
     if serving_properties is None:
         return {}
     if isinstance(serving_properties, str):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from constructs import Construct
 
 from lmi_constructs.findings import Finding, LmiError, raise_errors
-from lmi_constructs.hosting._kinds import Kind, check_kinds, needed, text
+from lmi_constructs.hosting._kinds import Kind, check_kinds, needed, text, wrong
 from lmi_constructs.hosting._tokens import is_token
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def placed(scope: object, id: object, *, fix: str = "give each an id of its own"
     """
     raise_errors(check_kinds({"scope": scope, "id": id}, _PLACE))
     if not id:
-        raise_errors(check_kinds({"id": None}, _PLACE))
+        raise LmiError(wrong("id", f"id is {id!r}", _PLACE["id"].fix))
     if is_token(id):
         raise LmiError(_UNKNOWN)
     try:

@@ -8,6 +8,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from lmi_constructs.hosting._grants import allow
 from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._names import check_name
 from lmi_constructs.hosting._places import placed
@@ -95,7 +96,7 @@ class EndpointBase(Construct):
 
         Args:
             name: Name of the metric, such as `ModelLatency`.
-            variant_name: The variant. Default: the only one.
+            variant_name: The variant, or a shadow variant. Default: the only one that answers.
             statistic: Default: the one that makes sense of this metric.
             period: Default: one minute.
 
@@ -174,10 +175,7 @@ class EndpointBase(Construct):
         return self.metric("DiskUtilization", period=period)
 
     def _grant(self, grantee: iam.IGrantable, *actions: str) -> iam.Grant:
-        report(self, check_keywords({"grantee": grantee}))
-        return iam.Grant.add_to_principal(
-            grantee=grantee, actions=list(actions), resource_arns=[self.endpoint_arn]
-        )
+        return allow(self, grantee, actions, [self.endpoint_arn])
 
     def _variant_name(self, variant_name: str | None) -> str:
         return variant_name or "AllTraffic"

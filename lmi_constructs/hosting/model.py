@@ -8,13 +8,13 @@ import aws_cdk as cdk
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
-from lmi_constructs.checks.metadata import MODEL_METADATA
 from lmi_constructs.checks.plugin import attach_to
-from lmi_constructs.container import LmiSettings
+from lmi_constructs.container import LmiContainer, LmiSettings
 from lmi_constructs.container.environment_limits import limit_findings
 from lmi_constructs.facts.models import models
 from lmi_constructs.findings import Finding
 from lmi_constructs.hosting._keywords import check_keywords
+from lmi_constructs.hosting._model_metadata import model_metadata
 from lmi_constructs.hosting._network import (
     Network,
     check_isolation,
@@ -32,8 +32,7 @@ from lmi_constructs.hosting._places import placed
 from lmi_constructs.hosting._planning import check_architecture, judge, not_planned
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._surroundings import Surroundings
-from lmi_constructs.hosting._tokens import is_token
-from lmi_constructs.hosting.container_image import as_image
+from lmi_constructs.hosting.container_image import ContainerImage, as_image
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,8 +40,6 @@ if TYPE_CHECKING:
     from aws_cdk import aws_ec2 as ec2
     from aws_cdk import aws_iam as iam
 
-    from lmi_constructs.container import LmiContainer
-    from lmi_constructs.hosting.container_image import ContainerImage
     from lmi_constructs.hosting.model_data import BoundModelData, ModelData
 
 
@@ -208,17 +205,13 @@ class LmiModel(Construct):
         )
         if dependables:
             self.resource.node.add_dependency(*dependables)
-        self._name_the_mounted_model(model_data)
+        of_image = LmiContainer.from_image_uri(image.uri)
+        is_own = isinstance(container, ContainerImage) and of_image != image.container
+        for key, value in model_metadata(
+            model_data.architecture, data, self.environment, image.container if is_own else None
+        ):
+            self.resource.add_metadata(key, value)
         self.model_name: str = self.resource.attr_model_name
-
-    def _name_the_mounted_model(self, model_data: ModelData) -> None:
-        """Write the mounted model's hub id beside the resource, so that checks can plan it."""
-        architecture = model_data.architecture
-        name = (
-            architecture if isinstance(architecture, str) else getattr(architecture, "name", None)
-        )
-        if name and self.data.is_mounted and not is_token(name):
-            self.resource.add_metadata(MODEL_METADATA, name)
 
 
 def _environment(

@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from aws_cdk import aws_lambda as lambda_
     from aws_cdk import aws_logs as logs
 
+    from lmi_constructs.container import Verdict
     from lmi_constructs.hosting.components.component_base import ComponentBase
     from lmi_constructs.hosting.endpoint_base import EndpointBase
     from lmi_constructs.hosting.endpoint_config import LmiEndpointConfig
+    from lmi_constructs.hosting.model import LmiModel
 
 SmokeCheck = Literal[
     "readiness",
@@ -129,6 +131,7 @@ class LmiSmokeTest(Construct):
                 *_check(skip, max_tokens, is_async=config is not None and config.is_async),
                 *check_name(name, "inference_component_name", "LMI065"),
                 *_check_model(config, name),
+                *_check_adapters(*_tested(config, component), adapters),
                 *_check_timeout(seconds(timeout, "timeout")),
             ],
         )
@@ -223,6 +226,41 @@ def _check_model(config: LmiEndpointConfig | None, component_name: str | None) -
     else:
         return []
     return [Finding(rule="LMI012", message=message, why=why, fix=fix, where="component")]
+
+
+def _tested(
+    config: LmiEndpointConfig | None, component: ComponentBase | None
+) -> tuple[LmiModel | None, Verdict | None]:
+    """Return the model that is tested and what its container does with it, as far as known."""
+    if component is not None:
+        resolved = getattr(component, "resolved", None)
+        return getattr(component, "model", None), None if resolved is None else resolved.verdict
+    if config is None:
+        return None, None
+    return config.variants[0].variant.model, config.variants[0].verdict
+
+
+def _check_adapters(
+    model: LmiModel | None, verdict: Verdict | None, adapters: Sequence[str]
+) -> list[Finding]:
+    """Check that the model takes adapters; a file beside a mounted one may still say so."""
+    if not adapters or model is None or verdict is None or verdict.starts is None:
+        return []
+    if verdict.effective.get("enable_lora"):
+        return []
+    mounted = model.data.is_mounted
+    return [
+        Finding(
+            rule="LMI012",
+            message="adapters are tested of a model that nothing sets up for them"
+            + (", unless a serving.properties beside it does" if mounted else ""),
+            why="the container knows none, so that the test fails and the deployment is taken back",
+            fix="give LmiSettings(enable_lora=True, ...), or leave adapters out",
+            severity="warning" if mounted else "error",
+            where="adapters",
+            source="https://docs.vllm.ai/en/latest/features/lora/",
+        )
+    ]
 
 
 def _check_timeout(given: int | None) -> list[Finding]:

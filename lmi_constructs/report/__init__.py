@@ -2,5 +2,6 @@
 
 from lmi_constructs.report.page import render
 from lmi_constructs.report.view import EndpointView, ServedView, view
+from lmi_constructs.report.words import Sentence
 
-__all__ = ["EndpointView", "ServedView", "render", "view"]
+__all__ = ["EndpointView", "Sentence", "ServedView", "render", "view"]

@@ -6,15 +6,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lmi_constructs.checks import check
+from lmi_constructs.checks.metadata import is_secret
 from lmi_constructs.checks.rules.base import PlacedFinding
 from lmi_constructs.checks.rules.common import config_of, environment, release, scaled
-from lmi_constructs.checks.rules.memory import plans
-from lmi_constructs.checks.values import literal, number
-from lmi_constructs.facts.metrics import endpoint_metrics
-from lmi_constructs.readable import readable
+from lmi_constructs.report.planned import Places, PlannedContainer
+from lmi_constructs.report.words import (
+    UNKNOWN,
+    Sentence,
+    alarm_sentence,
+    limits_sentence,
+    name_of,
+    policy_sentence,
+    shown,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from lmi_constructs.checks import Deployment
     from lmi_constructs.checks.resources import (
@@ -23,18 +30,10 @@ if TYPE_CHECKING:
         ComponentSpecification,
         Endpoint,
         EndpointConfig,
-        Metric,
-        ScalableTarget,
-        ScalingPolicy,
         Variant,
     )
-    from lmi_constructs.checks.values import String
     from lmi_constructs.findings import Finding
     from lmi_constructs.planner import Plan
-
-_SECRET = ("TOKEN", "SECRET", "PASSWORD", "KEY")
-_TIME = "Microseconds"
-UNKNOWN = "known at deployment"
 
 
 @dataclass(frozen=True)
@@ -45,17 +44,22 @@ class ServedView:
         name: What it is, and its name.
         place: What it runs on.
         has_model: Whether it runs a model of its own: neither a fleet nor an adapter does.
+        model: Hub id of the model, if the template says it.
         image: Container release, or the image's URI.
-        environment: Settings of the container; values of secrets are hidden.
-        plan: What fits, `None` if the model is not known.
+        environment: Settings of the container, and of the `serving.properties` that our constructs
+            wrote down; values of secrets are hidden.
+        plans: What fits, for each instance type that it may run on.
+        unplanned: Why there is no plan, and what to give for one; `None` if there is one.
     """
 
     name: str
     place: str
     has_model: bool
-    image: str
-    environment: tuple[tuple[str, str], ...]
-    plan: Plan | None
+    model: str | None = None
+    image: str = UNKNOWN
+    environment: tuple[tuple[str, str], ...] = ()
+    plans: tuple[Plan, ...] = ()
+    unplanned: str | None = None
 
 
 @dataclass(frozen=True)
@@ -63,30 +67,43 @@ class EndpointView:
     """An endpoint.
 
     Attributes:
-        title: Construct path, or logical id.
+        title: Construct path, or logical id and template.
         region: Region, if known.
         served: Its variants, and the inference components on them.
         findings: Findings about it and what belongs to it.
-        scaling: A sentence for each scalable target and policy.
-        alarms: A sentence for each alarm that watches it.
+        scaling: What each scalable target does, followed by its policies.
+        alarms: When each alarm that watches it rings.
     """
 
     title: str
     region: str | None
     served: tuple[ServedView, ...]
     findings: tuple[Finding, ...]
-    scaling: tuple[str, ...]
-    alarms: tuple[str, ...]
+    scaling: tuple[Sentence, ...]
+    alarms: tuple[Sentence, ...]
+
+    @property
+    def errors(self) -> int:
+        """How many of its findings are errors."""
+        return sum(finding.severity == "error" for finding in self.findings)
+
+    @property
+    def warnings(self) -> int:
+        """How many of its findings are warnings."""
+        return len(self.findings) - self.errors
 
 
 def view(deployment: Deployment) -> tuple[EndpointView, ...]:
     """Return what the page shows of each endpoint."""
     findings = check(deployment)
-    return tuple(_endpoint(deployment, endpoint, findings) for endpoint in deployment.endpoints)
+    places = Places(deployment)
+    return tuple(
+        _endpoint(deployment, endpoint, findings, places) for endpoint in deployment.endpoints
+    )
 
 
 def _endpoint(
-    deployment: Deployment, endpoint: Endpoint, findings: Iterable[Finding]
+    deployment: Deployment, endpoint: Endpoint, findings: Iterable[Finding], places: Places
 ) -> EndpointView:
     config = config_of(deployment, endpoint)
     belonging = {endpoint.key}
@@ -94,7 +111,7 @@ def _endpoint(
         belonging.add(config.key)
     components = deployment.components_on(endpoint)
     belonging.update(component.key for component in components)
-    names = [variant.model for variant in config.variants] if config else []
+    names = [one.model for variant in config.variants for one in variant.by_model] if config else []
     names += [one.model for component in components for one in component.specifications]
     models = (deployment.model(name) for name in names)
     belonging.update(model.key for model in models if model is not None)
@@ -111,103 +128,99 @@ def _endpoint(
     policies = [policy for policy in deployment.scaling_policies if policy.target in belonging]
     belonging.update(policy.key for policy in policies)
     return EndpointView(
-        title=endpoint.construct_path or endpoint.logical_id,
+        title=_title(endpoint),
         region=endpoint.region,
-        served=_served(deployment, endpoint, config) if config else (),
+        served=tuple(_served(deployment, endpoint, config, places)) if config else (),
         findings=tuple(
             finding
             for finding in findings
             if isinstance(finding, PlacedFinding)
             and (finding.template, finding.resource) in belonging
         ),
-        scaling=(
-            *(_limits(deployment, target) for target in targets),
-            *map(_policy, policies),
+        scaling=tuple(
+            sentence
+            for target in targets
+            for sentence in (
+                limits_sentence(deployment, target),
+                *(policy_sentence(policy) for policy in policies if policy.target == target.key),
+            )
         ),
-        alarms=tuple(_alarm(alarm) for alarm in alarms),
+        alarms=tuple(map(alarm_sentence, alarms)),
     )
 
 
-def _limits(deployment: Deployment, target: ScalableTarget) -> str:
-    found = scaled(deployment, target.resource_id)
-    what = f"copies of {_name(found.component)}" if found and found.component else "instances"
-    return f"{_shown(target.minimum)} to {_shown(target.maximum)} {what}"
-
-
-def _policy(policy: ScalingPolicy) -> str:
-    if literal(policy.kind) == "StepScaling":
-        return "by steps, when an alarm says so"
-    metric = policy.predefined_metric or (policy.metric.metric_name if policy.metric else None)
-    return f"{_shown(metric)} at {_shown(policy.target_value)}"
+def _title(endpoint: Endpoint) -> str:
+    if endpoint.construct_path is not None:
+        return endpoint.construct_path.removesuffix("/Resource")
+    return f"{endpoint.logical_id} in {endpoint.template}"  # others may have the same logical id
 
 
 def _served(
-    deployment: Deployment, endpoint: Endpoint, config: EndpointConfig
-) -> tuple[ServedView, ...]:
-    plans_by_place = {
-        (run.run.variant.path, run.run.component and run.run.component.key): run.plan
-        for run in plans(deployment)
-        if run.run.config.key == config.key
-    }
-    variants = [
-        _view(
-            deployment,
-            f"Variant {_shown(variant.name)}",
-            f"{_shown(variant.initial_instance_count)} \u00d7 {_instances(variant)}",
-            variant.model,
-            plans_by_place.get((variant.path, None)),
-        )
-        for variant in config.variants
-    ]
-    components = [
-        _view(
-            deployment,
-            f"Component {_name(component)}",
-            _taken(component, one),
-            one.model,
-            plans_by_place.get((variant.path, component.key)),
-        )
-        for component in deployment.components_on(endpoint)
-        for _, variant in deployment.hosts(component)
-        for one in component.specifications
-    ]
-    return (*variants, *components)
+    deployment: Deployment, endpoint: Endpoint, config: EndpointConfig, places: Places
+) -> Iterator[ServedView]:
+    for whole in config.variants:
+        for variant in whole.by_model:
+            name = f"Variant {shown(variant.name)}"
+            place = f"{shown(variant.initial_instance_count)} \u00d7 {_instances(variant)}"
+            found = places.containers(config, variant)
+            yield from _views(deployment, name, place, found, has_model=variant.model is not None)
+    for component in deployment.components_on(endpoint):
+        for _, variant in deployment.hosts(component):
+            for one in component.specifications:
+                is_adapter = (
+                    one.base_component is not None
+                )  # its container names the adapter's files
+                yield from _views(
+                    deployment,
+                    f"Component {name_of(component)}",
+                    _taken(component, one, variant),
+                    () if is_adapter else places.containers(config, variant, component, one),
+                    has_model=not is_adapter and (one.model or one.container) is not None,
+                )
 
 
-def _taken(component: Component, one: ComponentSpecification) -> str:
+def _taken(component: Component, one: ComponentSpecification, variant: Variant) -> str:
     """Return what the copies of a component take."""
     if one.base_component is not None:
-        return f"an adapter on {_shown(one.base_component)}"
-    count = _shown(one.accelerators) if one.accelerators is not None else "no"
-    memory = f", {_shown(one.memory_mib)} MiB of host memory" if one.memory_mib is not None else ""
-    copies = _shown(1 if component.copies is None else component.copies)
-    return f"{copies} \u00d7 {count} accelerators{memory}"
-
-
-def _name(component: Component) -> str:
-    return _shown(component.name) if component.name is not None else component.logical_id
+        return f"an adapter on {shown(one.base_component)}"
+    count = shown(one.accelerators) if one.accelerators is not None else "no"
+    memory = f", {shown(one.memory_mib)} MiB of host memory" if one.memory_mib is not None else ""
+    copies = shown(1 if component.copies is None else component.copies)
+    return f"{copies} \u00d7 {count} accelerators{memory}, on {_instances(variant)}"
 
 
 def _instances(variant: Variant) -> str:
-    return ", ".join(_shown(kind) for _, kind in variant.instance_types) or UNKNOWN
+    return ", ".join(shown(kind) for _, kind in variant.instance_types) or UNKNOWN
 
 
-def _view(
-    deployment: Deployment, name: str, place: str, model_name: String | None, plan: Plan | None
-) -> ServedView:
-    model = deployment.model(model_name)
-    container = model.containers[0] if model is not None and model.containers else None
-    released = release(deployment, container) if container is not None else None
-    image = literal(container.image) if container is not None else None
-    settings = environment(container) if container is not None else {}
-    return ServedView(
-        name=name,
-        place=place,
-        has_model=model_name is not None,
-        image=f"LMI {released.name} ({released.tag})" if released else image or UNKNOWN,
-        environment=tuple((key, _value(key, value)) for key, value in sorted(settings.items())),
-        plan=plan,
-    )
+def _views(
+    deployment: Deployment,
+    name: str,
+    place: str,
+    containers: tuple[PlannedContainer, ...],
+    *,
+    has_model: bool,
+) -> Iterator[ServedView]:
+    """Yield one view of each container; one that says so where they are not in the templates."""
+    if not containers:
+        unplanned = "its model is not among the templates" if has_model else None
+        yield ServedView(name, place, has_model, unplanned=unplanned)
+    for one in containers:
+        container = one.running.container
+        released = release(deployment, container)
+        image = f"LMI {released.name} ({released.tag})" if released else shown(container.image)
+        written = one.running.model.serving_properties if one.running.model else None
+        settings = sorted({**environment(container), **(written or {})}.items())
+        yield ServedView(
+            name=name,
+            place=place,
+            has_model=True,
+            model=one.model,
+            image=image,
+            environment=tuple((key, _value(key, value)) for key, value in settings),
+            plans=one.plans,
+            unplanned=one.unplanned,
+        )
 
 
 def _watches(deployment: Deployment, alarm: Alarm, endpoint: Endpoint) -> bool:
@@ -222,33 +235,5 @@ def _watches(deployment: Deployment, alarm: Alarm, endpoint: Endpoint) -> bool:
     return False
 
 
-def _alarm(alarm: Alarm) -> str:
-    metrics = ", ".join(map(_metric, alarm.metrics))
-    return f"{metrics} {_shown(alarm.comparison)} {_threshold(alarm)}"
-
-
-def _threshold(alarm: Alarm) -> str:
-    """Return a threshold as a person reads it: times in seconds, not in CloudWatch's microseconds."""
-    known = number(alarm.threshold)
-    facts = [endpoint_metrics().get(literal(metric.metric_name) or "") for metric in alarm.metrics]
-    if known is not None and facts and all(fact and fact.unit == _TIME for fact in facts):
-        return f"{readable(known / 1_000_000)} s"
-    return _shown(alarm.threshold)
-
-
-def _metric(metric: Metric) -> str:
-    dimensions = metric.dimensions if isinstance(metric.dimensions, dict) else {}
-    component = dimensions.get("InferenceComponentName")
-    name = _shown(metric.metric_name)
-    return name if component is None else f"{name} of {_shown(component)}"
-
-
 def _value(name: str, value: object) -> str:
-    hidden = any(word in name.upper().split("_") for word in _SECRET)
-    return "(hidden)" if hidden else _shown(value)
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, (int, float)):
-        return readable(value)
-    return literal(value) or UNKNOWN
+    return "(hidden)" if is_secret(name) else shown(value)

@@ -234,3 +234,18 @@ def test_the_longest_context_is_the_one_that_is_advised():
     assert sure is not None
     assert f"set max_model_len to {sure[1]} or less, which surely fits" in result.output
     assert f"max_model_len={sure[1]} (fits" in result.output
+
+
+def test_what_is_not_known_exits_with_0_as_the_help_says():
+    result = run("--model", "zai-org/GLM-5-FP8", "--instance", "ml.p5.48xlarge")
+    assert (result.exit_code, "not known" in result.output) == (0, True)
+    said = " ".join(run("--help").output.split())
+    assert "is 0 if it fits, may start or not (marginal), or is not known" in said
+    assert "It is 1 if it cannot start, and 2 for wrong usage" in said
+
+
+def test_the_bar_names_what_is_left_free_of_the_budget():
+    result = run(*MODEL, "--instance", "ml.g6.12xlarge", columns=120)
+    (line,) = (line for line in result.output.splitlines() if line.startswith(". left free"))
+    assert "outside the budget: the engine reserves nothing there" in line
+    assert float(line.split()[3]) > 0

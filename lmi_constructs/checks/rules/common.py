@@ -84,10 +84,9 @@ def release(deployment: Deployment, container: Container) -> LmiContainer | None
     spoken = shown(container.image)
     for beginning, name in deployment.facts.images.items():
         if spoken.startswith(beginning):
-            try:
-                return LmiContainer.of(name)
-            except LmiError:
-                return None
+            return _named(name)
+    if container.behaves_like is not None:
+        return _named(container.behaves_like)
     parts = image(container)
     if parts is None:
         return None
@@ -95,6 +94,13 @@ def release(deployment: Deployment, container: Container) -> LmiContainer | None
     if repository is None or tag is None:
         return None
     return _released(repository, tag)
+
+
+def _named(name: str) -> LmiContainer | None:
+    try:
+        return LmiContainer.of(name)
+    except LmiError:
+        return None
 
 
 @lru_cache(maxsize=1024)
@@ -233,14 +239,15 @@ def config_of(deployment: Deployment, endpoint: Endpoint | None) -> EndpointConf
 
 
 def variant_of(config: EndpointConfig | None, name: object) -> Variant | None:
-    """Return the variant of a name."""
-    matching = [variant for variant in config.variants if variant.name == name] if config else []
+    """Return the variant of a name, which may be a shadow variant."""
+    among = (*config.variants, *config.shadow_variants) if config else ()
+    matching = [variant for variant in among if variant.name == name]
     return matching[0] if len(matching) == 1 else None
 
 
 def lacks_variant(config: EndpointConfig | None, name: object) -> bool:
-    """Tell whether a configuration surely has no variant of a name."""
+    """Tell whether a configuration surely has no variant of a name, nor a shadow variant."""
     if config is None or literal(name) is None or not config.variants_complete:
         return False
-    names = [literal(variant.name) for variant in config.variants]
+    names = [literal(one.name) for one in (*config.variants, *config.shadow_variants)]
     return bool(names) and None not in names and name not in names

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.examples import Example
+from lmi_constructs.checks.resources import Model
 from lmi_constructs.checks.rules.base import Rule, placed, with_severity
 from lmi_constructs.checks.rules.common import (
     containers,
@@ -336,11 +337,12 @@ def _verdict(
 ) -> Verdict:
     data = (container.model_data_url, container.s3_data_source, container.model_package)
     known = presumed or release(deployment, container)
+    written = resource.serving_properties if isinstance(resource, Model) else None
     return verdict(
         environment(container),
         known,
         gpus,
-        serving_properties=deployment.facts.properties_of(resource),
+        serving_properties=deployment.facts.properties_of(resource) or written,
         model_mounted=any(one is not None for one in data),
     )
 

@@ -1,7 +1,8 @@
 """Whether the model fits on the instance: the planner's findings, as rules.
 
 The one joint with [`lmi_constructs.planner`][], which is loaded when a model is known: by its hub id,
-or by the `config.json` that the user gives for it.
+by the shape that our constructs wrote beside
+it, or by the `config.json` that the user gives for it.
 """
 
 from __future__ import annotations
@@ -303,14 +304,17 @@ def _written(match: re.Match[str]) -> str:
 
 def _architecture(deployment: Deployment, one: Running) -> Architecture | None:
     given = deployment.facts.config_of(one.resource)
+    recorded = one.model.architecture if one.model else None
     mounted = one.model.mounted_model if one.model else None
     known = mounted or environment(one.container).get("HF_MODEL_ID")
-    if given is None and not isinstance(known, str):
+    if given is None and recorded is None and not isinstance(known, str):
         return None
     from lmi_constructs.planner import Architecture
+    from lmi_constructs.planner.record import architecture_of
 
     if given is None:
-        return Architecture.known(str(known))
+        read = architecture_of(recorded) if recorded else None
+        return read or (Architecture.known(known) if isinstance(known, str) else None)
     try:
         return Architecture.from_config_json(given)
     except LmiError:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from lmi_constructs.checks.metadata import (
+    ARCHITECTURE_METADATA,
+    MODEL_METADATA,
+    PROPERTIES_METADATA,
+    RELEASE_METADATA,
+)
 from lmi_constructs.checks.resources import (
     Capacity,
     Component,
@@ -30,6 +36,7 @@ from lmi_constructs.checks.values import (
     as_number,
     as_sequence,
     as_string,
+    literal,
 )
 
 if TYPE_CHECKING:
@@ -46,7 +53,7 @@ class Context:
     region: str | None
     refers_to: frozenset[Key]
     conditional: bool = False
-    mounted_model: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def common(self, name: object) -> dict[str, Any]:
         """Return what all resources have."""
@@ -65,13 +72,17 @@ def read_model(properties: Mapping[str, Any], context: Context) -> Model:
     """Read an `AWS::SageMaker::Model`."""
     containers = []
     if "PrimaryContainer" in properties:
-        containers.append(read_container(properties["PrimaryContainer"], "PrimaryContainer"))
+        primary = read_container(properties["PrimaryContainer"], "PrimaryContainer")
+        behaves_like = literal(context.metadata.get(RELEASE_METADATA))
+        containers.append(replace(primary, behaves_like=behaves_like))
     for index, container in enumerate(as_sequence(properties.get("Containers"))):
         containers.append(read_container(container, f"Containers/{index}"))
     vpc = properties.get("VpcConfig")
     return Model(
         **context.common(properties.get("ModelName")),
-        mounted_model=context.mounted_model,
+        mounted_model=literal(context.metadata.get(MODEL_METADATA)),
+        architecture=as_mapping(context.metadata.get(ARCHITECTURE_METADATA)) or None,
+        serving_properties=_texts(context.metadata.get(PROPERTIES_METADATA)),
         role=as_string(properties.get("ExecutionRoleArn")),
         containers=tuple(containers),
         network_isolation=as_flag(properties.get("EnableNetworkIsolation")),
@@ -83,11 +94,8 @@ def read_container(value: object, path: str) -> Container:
     """Read a container definition."""
     container = as_mapping(value)
     environment = container.get("Environment")
-    known: Mapping[str, String] | Unknown | None = None
-    if isinstance(environment, dict):
-        read = {name: as_string(item) for name, item in environment.items()}
-        known = {name: item for name, item in read.items() if item is not None}
-    elif environment is not None:
+    known: Mapping[str, String] | Unknown | None = _texts(environment)
+    if known is None and environment is not None:
         known = UNKNOWN
     return Container(
         path=path,
@@ -98,6 +106,14 @@ def read_container(value: object, path: str) -> Container:
         mode=as_string(container.get("Mode")),
         model_package=as_string(container.get("ModelPackageName")),
     )
+
+
+def _texts(value: object) -> Mapping[str, String] | None:
+    """Return the texts of an object by name, `None` if it is none."""
+    if not isinstance(value, dict):
+        return None
+    read = {name: as_string(item) for name, item in value.items()}
+    return {name: item for name, item in read.items() if item is not None}
 
 
 def read_endpoint_config(properties: Mapping[str, Any], context: Context) -> EndpointConfig:

@@ -28,11 +28,28 @@ def with_parameters(
         given: Values by name of the parameter; those of lists with commas.
 
     Raises:
-        LmiError: If no template declares a parameter, or it does not allow the value (LMI010).
+        LmiError: If no template declares a parameter, or one does not allow the value (LMI010).
     """
     known = list(sources)
     raise_errors(_refused(known, given))
     return [_given(source, given) for source in known]
+
+
+def with_parameters_by_group(
+    groups: Iterable[Sequence[TemplateSource]], given: Mapping[str, str]
+) -> list[list[TemplateSource]]:
+    """Return templates by what is deployed together, with values for their parameters.
+
+    Args:
+        groups: The templates. A value goes to each that declares the parameter, in any group.
+        given: Values by name of the parameter; those of lists with commas.
+
+    Raises:
+        LmiError: If no template declares a parameter, or one does not allow the value (LMI010).
+    """
+    known = list(groups)
+    changed = iter(with_parameters([one for group in known for one in group], given))
+    return [[next(changed) for _ in group] for group in known]
 
 
 def _given(source: TemplateSource, given: Mapping[str, str]) -> TemplateSource:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.checks.deployment import Deployment, Facts
-from lmi_constructs.checks.metadata import MODEL_METADATA
 from lmi_constructs.checks.resources import (
     Alarm,
     Component,
@@ -28,6 +27,7 @@ from lmi_constructs.checks.values import UNKNOWN, as_mapping, legible, literal
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from lmi_constructs.checks.acknowledged import Acknowledgement
     from lmi_constructs.checks.choices import Choice
 
 _MOST_NESTED: Final = 20
@@ -49,6 +49,7 @@ class TemplateSource:
         parameters: Values given to its parameters.
         file: File that it was read from.
         stack_name: Name of its stack, if known; a nested stack has none of its own.
+        acknowledgements: What its app acknowledges, in the nested stacks too.
     """
 
     name: str
@@ -60,6 +61,7 @@ class TemplateSource:
     parameters: Mapping[str, object] = field(default_factory=dict)
     file: str | None = None
     stack_name: str | None = None
+    acknowledgements: tuple[Acknowledgement, ...] = ()
 
 
 def with_nested(sources: Iterable[TemplateSource]) -> list[TemplateSource]:
@@ -86,8 +88,10 @@ def read_deployment(sources: Iterable[TemplateSource], facts: Facts | None = Non
     found: dict[type[Resource], list[Resource]] = {}
     dependencies: dict[Key, frozenset[Key]] = {}
     attachments, ways = identity.Attachments(), network.Ways()
+    acknowledgements: dict[Acknowledgement, None] = {}
     unresolved: list[Unresolved] = []
     for source, evaluator in together.evaluators:
+        acknowledgements.update(dict.fromkeys(source.acknowledgements))
         unresolved += _unread_loops(evaluator)
         closed = references.is_closed(source.body, evaluator)
         for logical_id, declared in evaluator.resources.items():
@@ -126,6 +130,7 @@ def read_deployment(sources: Iterable[TemplateSource], facts: Facts | None = Non
         unresolved=tuple(unresolved),
         alternatives=lambda: _alternatives(given, facts),
         facts=facts or Facts(),
+        acknowledgements=tuple(acknowledgements),
     )
 
 
@@ -209,7 +214,7 @@ def _context(
         evaluator.region,
         refers_to,
         "Condition" in resource,
-        literal(metadata.get(MODEL_METADATA)),
+        metadata,
     )
 
 
