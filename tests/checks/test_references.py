@@ -1,10 +1,11 @@
 """References: what they give, where they lead, and the loops that make resources."""
 
 import copy
+import time
 
 import pytest
 
-from lmi_constructs.checks import check_template
+from lmi_constructs.checks import TemplateSource, check_sources, check_template
 from lmi_constructs.checks.examples import REMOVED, Example, good_templates
 from tests.checks.support import ENVIRONMENT, VARIANT, findings
 
@@ -117,6 +118,19 @@ def test_tells_a_name_from_an_arn(example, expected):
 def test_abstains_from_what_may_be_right(change):
     template = {"Parameters": {"Given": {"Type": "String"}}, **Example(change).template()}
     assert of("LMI104", check_template(template, region="us-east-1")) == []
+
+
+def test_names_the_template_whose_export_is_of_the_wrong_kind():
+    whole = Example().template()["Resources"]
+    endpoint = whole.pop("Endpoint")
+    endpoint["Properties"]["EndpointConfigName"] = {"Fn::ImportValue": "config"}
+    export = {"Config": {"Value": {"Ref": "Config"}, "Export": {"Name": "config"}}}
+    base = TemplateSource("Base", {"Resources": whole, "Outputs": export}, "us-east-1")
+    top = TemplateSource("Top", {"Resources": {"Endpoint": endpoint}}, "us-east-1")
+    (finding,) = of("LMI104", check_sources([base, top]))
+    assert (finding.template, finding.resource) == ("Top", "Endpoint")
+    assert finding.fix.startswith("export !GetAtt Config.EndpointConfigName")
+    assert finding.fix.endswith("from Base instead")
 
 
 def test_takes_the_arn_of_an_endpoint_where_a_component_wants_it():
@@ -246,3 +260,13 @@ def test_stops_loops_that_never_end():
         {"Fn::ForEach::Y": ["Y", names, {"A${X}B${Y}": {"Type": "AWS::S3::Bucket"}}]},
     ]
     assert of("LMI109", check_template(template))
+
+
+def test_ends_soon_however_much_a_loop_would_make():
+    fragment = {f"A{number}${{X}}": {"Type": "AWS::S3::Bucket"} for number in range(2000)}
+    template = looped(["A"])
+    names = [f"N{number}" for number in range(450)]
+    template["Resources"]["Fn::ForEach::Many"] = ["X", names, fragment]
+    start = time.perf_counter()
+    assert of("LMI109", check_template(template))
+    assert time.perf_counter() - start < 10

@@ -66,13 +66,13 @@ class NameForArn(Rule):
         for resource, path, value, other in _names(deployment):
             by_sagemaker = isinstance(resource, (EndpointConfig, Endpoint, Component))
             severity: Severity = "warning" if by_sagemaker else "error"
-            said = _said(value, other, "name")
+            said = _said(resource, value, other, "name")
             if said is not None:
                 message, fix = said
                 message += _NAMES_OF_SAGEMAKER if by_sagemaker else ""
                 yield self.found(resource, path, message, fix=fix, severity=severity)
         for resource, path, value, other in _arns(deployment):
-            said = _said(value, other, "arn")
+            said = _said(resource, value, other, "arn")
             if said is not None:
                 message, fix = said
                 yield self.found(resource, path, message, fix=fix)
@@ -224,7 +224,7 @@ def _arns(deployment: Deployment) -> Iterator[_Row]:
 
 
 def _said(
-    value: String | None, other: Resource | None, needed: str
+    resource: Resource, value: String | None, other: Resource | None, needed: str
 ) -> tuple[str, str | None] | None:
     """Say that a value is not of the kind that is needed, and what to write; `None` if it may be."""
     words = {"arn": "ARN", "name": "name", "id": "id"}
@@ -240,6 +240,8 @@ def _said(
     written = _written(reference.name, facts.attribute_for(needed))
     spoken = "Ref" if reference.attribute == "Ref" else f"Fn::GetAtt {reference.attribute}"
     message = f"{spoken} of {other.logical_id} gives its {words[str(given)]}, needed is the {words[needed]}"
+    if reference.template != resource.template:
+        return message, f"export {written} from {reference.template} instead"
     return message, f"write {written}"
 
 

@@ -18,6 +18,9 @@ _DEEPEST: Final = 80
 _MOST_ROUNDS: Final = 500
 """A template has at most 500 resources, so that no loop of a good one goes round more often."""
 
+_MOST_NODES: Final = 500_000
+"""Values that loops may make in all, so that a hostile template ends soon."""
+
 
 def has_loops(template: Mapping[str, Any]) -> bool:
     """Tell whether CloudFormation writes out the loops of a template."""
@@ -39,6 +42,7 @@ class Loops:
         """
         self._value = value
         self._rounds = 0
+        self._nodes = 0
         self.unread: list[str] = []
 
     def written_out(self, node: Any, depth: int = 0) -> Any:
@@ -68,32 +72,34 @@ class Loops:
             return made
         for item in items:  # type: ignore[attr-defined]
             self._rounds += 1
-            if self._rounds > _MOST_ROUNDS:
+            if self._rounds > _MOST_ROUNDS or self._nodes > _MOST_NODES:
                 self.unread.append(name)
                 break
-            written = self.written_out(_with_item(fragment, identifier, item, depth), depth)
+            written = self.written_out(self._with_item(fragment, identifier, item, depth), depth)
             made.update(as_mapping(written))
         return made
+
+    def _with_item(self, node: Any, identifier: str, item: str, depth: int) -> Any:
+        """Return a fragment with one item of the collection in place of the identifier."""
+        self._nodes += 1
+        if depth > _DEEPEST:
+            return node
+        if isinstance(node, str):
+            plain = "".join(sign for sign in item if sign.isalnum())
+            return node.replace(f"${{{identifier}}}", item).replace(f"&{{{identifier}}}", plain)
+        if isinstance(node, list):
+            return [self._with_item(one, identifier, item, depth + 1) for one in node]
+        if not isinstance(node, dict):
+            return node
+        if node == {"Ref": identifier}:
+            return item
+        return {
+            self._with_item(key, identifier, item, depth + 1): self._with_item(
+                one, identifier, item, depth + 1
+            )
+            for key, one in node.items()
+        }
 
 
 def _is_list_of_strings(items: object) -> bool:
     return isinstance(items, list) and all(isinstance(item, str) for item in items)
-
-
-def _with_item(node: Any, identifier: str, item: str, depth: int) -> Any:
-    """Return a fragment with one item of the collection in place of the identifier."""
-    if depth > _DEEPEST:
-        return node
-    if isinstance(node, str):
-        plain = "".join(sign for sign in item if sign.isalnum())
-        return node.replace(f"${{{identifier}}}", item).replace(f"&{{{identifier}}}", plain)
-    if isinstance(node, list):
-        return [_with_item(one, identifier, item, depth + 1) for one in node]
-    if not isinstance(node, dict):
-        return node
-    if node == {"Ref": identifier}:
-        return item
-    return {
-        _with_item(key, identifier, item, depth + 1): _with_item(one, identifier, item, depth + 1)
-        for key, one in node.items()
-    }
