@@ -270,3 +270,16 @@ def test_ends_soon_however_much_a_loop_would_make():
     start = time.perf_counter()
     assert of("LMI109", check_template(template))
     assert time.perf_counter() - start < 10
+
+
+def test_takes_a_parameter_that_also_names_the_resource_for_the_name():
+    change = {
+        "Component/Properties/InferenceComponentName": {"Ref": "Name"},
+        "Target/Properties/ResourceId": {"Fn::Sub": "inference-component/${Name}"},
+        "Target/DependsOn": "Component",
+    }
+    template = {
+        "Parameters": {"Name": {"Type": "String"}},
+        **Example(change, base="components").template(),
+    }
+    assert of("LMI104", check_template(template, region="us-east-1")) == []

@@ -64,3 +64,13 @@ def test_places_a_model_that_does_not_fit_at_the_instance_type():
     (finding,) = [one for one in findings(Example(model_config=giant)) if one.rule == "LMI050"]
     assert (finding.resource, finding.path) == ("Config", "ProductionVariants/0/InstanceType")
     assert "InstanceType=ml." in finding.fix
+
+
+def test_names_an_instance_where_there_are_more_ranks_than_gpus_too():
+    change = {
+        f"{VARIANT}/InstanceType": "ml.g6.xlarge",
+        f"{ENVIRONMENT}/OPTION_TENSOR_PARALLEL_DEGREE": "3",
+    }
+    found = {one.rule: one for one in findings(Example(change, model_config=llama()))}
+    assert "InstanceType=ml." in found["LMI052"].fix
+    assert "to 1" in found["LMI055"].fix

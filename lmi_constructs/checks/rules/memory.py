@@ -67,6 +67,10 @@ _MIXTURE: Final[dict[str, object]] = {
 }
 
 
+_OF_CONTAINER: Final = "LMI055"
+"""More ranks than GPUs, which the container finds before the engine plans anything."""
+
+
 class _OfPlan(Rule):
     """A rule whose findings the planner makes."""
 
@@ -78,7 +82,9 @@ class _OfPlan(Rule):
         for planned in plans(deployment):
             from lmi_constructs.planner import advised_findings
 
-            for finding in advised_findings(planned.plan, planned.run.config.region):
+            others = tuple(one for one in planned.plan.findings if one.rule != _OF_CONTAINER)
+            shown = replace(planned.plan, findings=others)
+            for finding in advised_findings(shown, planned.run.config.region):
                 if finding.rule == self.id:
                     one = with_severity(finding, "warning") if planned.presumed else finding
                     resource, path = _place(planned, finding)

@@ -229,7 +229,7 @@ def _said(
     """Say that a value is not of the kind that is needed, and what to write; `None` if it may be."""
     words = {"arn": "ARN", "name": "name", "id": "id"}
     reference = value.reference if isinstance(value, Text) else None
-    if other is None or reference is None:
+    if other is None or reference is None or not reference.resource:
         if _given(value) in ("name", "arn") and _given(value) != needed:
             return f"{shown(value)!r} is no {words[needed]}", None
         return None
