@@ -12,6 +12,7 @@ from lmi_constructs.checks.rules import (
     engine,
     environment,
     hub_ids,
+    image_places,
     images,
     instances,
     loading,
@@ -62,8 +63,8 @@ def rule_families() -> dict[str, tuple[type[Rule], ...]]:
             model_data.GatedModelWithoutToken,
         ),
         "Images and host images": (
-            images.ImageOfAnotherRegion,
-            images.WrongRegistryAccount,
+            image_places.ImageOfAnotherRegion,
+            image_places.WrongRegistryAccount,
             images.DriverTooOld,
             images.DriverTooNew,
             images.HostImageOfAnotherKind,

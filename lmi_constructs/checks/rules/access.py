@@ -8,7 +8,7 @@ from lmi_constructs.checks.examples import REMOVED, Example
 from lmi_constructs.checks.resources import Statement, UpdatePolicy
 from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.rules.common import config_of
-from lmi_constructs.checks.rules.images import is_elsewhere
+from lmi_constructs.checks.rules.image_places import is_elsewhere
 from lmi_constructs.checks.rules.permissions import FULL_ACCESS, allows, denial, givers
 from lmi_constructs.checks.rules.published import is_in_other_repository
 from lmi_constructs.checks.rules.targets import (
