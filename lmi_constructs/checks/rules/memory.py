@@ -82,9 +82,9 @@ class _OfPlan(Rule):
         for planned in plans(deployment):
             from lmi_constructs.planner import advised_findings
 
-            others = tuple(one for one in planned.plan.findings if one.rule != _OF_CONTAINER)
-            shown = replace(planned.plan, findings=others)
-            for finding in advised_findings(shown, planned.run.config.region):
+            for finding in advised_findings(
+                _without(planned.plan, _OF_CONTAINER), planned.run.config.region
+            ):
                 if finding.rule == self.id:
                     one = with_severity(finding, "warning") if planned.presumed else finding
                     resource, path = _place(planned, finding)
@@ -268,6 +268,12 @@ def plans(deployment: Deployment) -> Iterator[PlannedRun]:
             planned = plan(architecture, kind.name, configuration)
             presumed = release(deployment, one.container) is None
             yield PlannedRun(one, judged, path, planned, presumed)
+
+
+def _without(plan: Plan, rule: str) -> Plan:
+    """Return a plan without what another rule says, so that the advice goes to the rest."""
+    rest = tuple(finding for finding in plan.findings if finding.rule != rule)
+    return plan if len(rest) == len(plan.findings) else replace(plan, findings=rest)
 
 
 _VARIABLES: Final[dict[str, tuple[str, ...]]] = {
