@@ -18,7 +18,7 @@ class TemplateReference:
 
     Attributes:
         type: CloudFormation's type.
-        gives: `name`, `arn` or `id` by the attribute of `Fn::GetAtt`; `Ref` by that word.
+        gives: `name`, `arn`, `id` or `other` by the attribute of `Fn::GetAtt`; `Ref` by that word.
         source: Public source of the row.
         as_of: ISO date of the research.
     """

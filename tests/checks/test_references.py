@@ -40,7 +40,18 @@ WRONG_KINDS = {
             {"Target/Properties/ResourceId": {"Fn::Sub": "inference-component/${Component}"}},
             base="components",
         ),
-        ("error", "Target", "ResourceId", "!GetAtt Component.InferenceComponentName"),
+        ("error", "Target", "ResourceId", "give Component a name of its own"),
+    ),
+    "the state of a component": (
+        Example(
+            {
+                "Target/Properties/ResourceId": {
+                    "Fn::Sub": "inference-component/${Component.InferenceComponentStatus}"
+                }
+            },
+            base="components",
+        ),
+        ("error", "Target", "ResourceId", "give Component a name of its own"),
     ),
     "the ARN of an endpoint in a dimension": (
         Example({"Errors": ALARM}),
@@ -129,8 +140,7 @@ def test_names_the_template_whose_export_is_of_the_wrong_kind():
     top = TemplateSource("Top", {"Resources": {"Endpoint": endpoint}}, "us-east-1")
     (finding,) = of("LMI104", check_sources([base, top]))
     assert (finding.template, finding.resource) == ("Top", "Endpoint")
-    assert finding.fix.startswith("export !GetAtt Config.EndpointConfigName")
-    assert finding.fix.endswith("from Base instead")
+    assert finding.fix == "export the name from Base instead"
 
 
 def test_takes_the_arn_of_an_endpoint_where_a_component_wants_it():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.examples import Example
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from lmi_constructs.checks.deployment import Deployment
     from lmi_constructs.checks.resources import Resource
     from lmi_constructs.checks.values import String
-    from lmi_constructs.findings import Finding, Severity
+    from lmi_constructs.findings import Finding
 
 _TYPES: Final[Mapping[type[Resource], str]] = {
     Model: "AWS::SageMaker::Model",
@@ -40,6 +41,7 @@ _REF: Final = (
     "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/"
     "intrinsic-function-reference-ref.html"
 )
+_WORDS: Final = {"arn": "ARN", "name": "name", "id": "id"}
 _NAMES_OF_SAGEMAKER: Final = ", which has at most 63 letters, digits and hyphens"
 _HUB: Final = "Model/Properties/PrimaryContainer/Environment/HF_TOKEN"
 
@@ -63,19 +65,21 @@ class NameForArn(Rule):
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
         """Yield ARNs among names and names among ARNs; a warning where SageMaker's API decides."""
-        for resource, path, value, other in _names(deployment):
+        rows = [(row, "name") for row in _names(deployment)]
+        rows += [(row, "arn") for row in _arns(deployment)]
+        for (resource, path, value, other), needed in rows:
+            said = _said(resource, value, other, needed)
+            if said is None:
+                continue
             by_sagemaker = isinstance(resource, (EndpointConfig, Endpoint, Component))
-            severity: Severity = "warning" if by_sagemaker else "error"
-            said = _said(resource, value, other, "name")
-            if said is not None:
-                message, fix = said
-                message += _NAMES_OF_SAGEMAKER if by_sagemaker else ""
-                yield self.found(resource, path, message, fix=fix, severity=severity)
-        for resource, path, value, other in _arns(deployment):
-            said = _said(resource, value, other, "arn")
-            if said is not None:
-                message, fix = said
-                yield self.found(resource, path, message, fix=fix)
+            is_open = by_sagemaker and needed == "name"
+            yield self.found(
+                resource,
+                path,
+                said.message + (_NAMES_OF_SAGEMAKER if is_open else ""),
+                fix=said.fix,
+                severity="warning" if is_open else "error",
+            )
 
 
 class ReferenceToNothing(Rule):
@@ -223,26 +227,34 @@ def _arns(deployment: Deployment) -> Iterator[_Row]:
             yield component, "EndpointArn", component.endpoint, endpoint
 
 
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What is wrong with a value, and what to write where that is known."""
+
+    message: str
+    fix: str | None = None
+
+
 def _said(
     resource: Resource, value: String | None, other: Resource | None, needed: str
-) -> tuple[str, str | None] | None:
-    """Say that a value is not of the kind that is needed, and what to write; `None` if it may be."""
-    words = {"arn": "ARN", "name": "name", "id": "id"}
+) -> _Said | None:
+    """Say that a value is not of the kind that is needed; `None` if it may be."""
     reference = value.reference if isinstance(value, Text) else None
     if other is None or reference is None or not reference.resource:
         if _given(value) in ("name", "arn") and _given(value) != needed:
-            return f"{shown(value)!r} is no {words[needed]}", None
+            return _Said(f"{shown(value)!r} is no {_WORDS[needed]}")
         return None
     facts = template_references().get(_TYPES.get(type(other), ""))
     given = facts.gives.get(reference.attribute) if facts else None
     if facts is None or given in (None, needed):
         return None
-    written = _written(reference.name, facts.attribute_for(needed))
-    spoken = "Ref" if reference.attribute == "Ref" else f"Fn::GetAtt {reference.attribute}"
-    message = f"{spoken} of {other.logical_id} gives its {words[str(given)]}, needed is the {words[needed]}"
+    fix = _written(reference.name, facts.attribute_for(needed))
     if reference.template != resource.template:
-        return message, f"export {written} from {reference.template} instead"
-    return message, f"write {written}"
+        fix = f"export the {_WORDS[needed]} from {reference.template} instead"
+    name, attribute = other.logical_id, reference.attribute
+    spoken = "Ref" if attribute == "Ref" else f"Fn::GetAtt {attribute}"
+    gives = f"gives its {_WORDS[given]}" if given in _WORDS else "gives something else"
+    return _Said(f"{spoken} of {name} {gives}, needed is the {_WORDS[needed]}", fix)
 
 
 def _given(value: String | None) -> str | None:
@@ -255,6 +267,9 @@ def _given(value: String | None) -> str | None:
 
 
 def _written(name: str, attribute: str | None) -> str:
+    """Say how a template writes what is needed, or what to do if no reference gives it."""
+    if attribute is None:
+        return f"give {name} a name of its own, write that, and add DependsOn: {name}"
     if attribute == "Ref":
-        return f"!Ref {name}"
-    return f"!GetAtt {name}.{attribute} (in Fn::Sub: ${{{name}.{attribute}}})"
+        return f"write !Ref {name}"
+    return f"write !GetAtt {name}.{attribute} (in Fn::Sub: ${{{name}.{attribute}}})"
