@@ -59,3 +59,20 @@ def placed(scope: object, id: object, *, fix: str = "give each an id of its own"
             where="id",
         )
         raise LmiError(finding) from error
+
+
+class PlacedConstruct(Construct):
+    """A construct that says what to write instead if it cannot be where it was put."""
+
+    def __init__(self, scope: Construct, id: str) -> None:
+        """Take a place in the construct tree.
+
+        Args:
+            scope: Parent.
+            id: Id within the parent.
+
+        Raises:
+            LmiError: If there can be no construct (LMI010), or there is one already (LMI067).
+        """
+        with placed(scope, id):
+            super().__init__(scope, id)

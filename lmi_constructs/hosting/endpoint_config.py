@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aws_cdk import aws_sagemaker as sagemaker
-from constructs import Construct
 
 from lmi_constructs.checks.plugin import attach_to
 from lmi_constructs.findings import Finding, LmiError
@@ -13,7 +12,7 @@ from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._names import check_name
 from lmi_constructs.hosting._network import Network, check_network
 from lmi_constructs.hosting._permissions import Permission, grant
-from lmi_constructs.hosting._places import placed
+from lmi_constructs.hosting._places import PlacedConstruct
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._resolved_variant import ResolvedVariant
 from lmi_constructs.hosting._surroundings import Surroundings
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from aws_cdk import aws_ec2 as ec2
     from aws_cdk import aws_iam as iam
     from aws_cdk import aws_kms as kms
+    from constructs import Construct
 
     from lmi_constructs.hosting.endpoint_features import (
         AsyncInference,
@@ -38,7 +38,7 @@ _MOST_VARIANTS = 10
 """botocore 1.44.8 sagemaker 2017-07-24 ProductionVariantList."""
 
 
-class LmiEndpointConfig(Construct):
+class LmiEndpointConfig(PlacedConstruct):
     """An endpoint configuration.
 
     Its name is always generated: CloudFormation replaces a configuration on every change, and the
@@ -95,8 +95,7 @@ class LmiEndpointConfig(Construct):
         Raises:
             LmiError: If a variant or the network would fail at deploy time.
         """
-        with placed(scope, id):
-            super().__init__(scope, id)
+        super().__init__(scope, id)
         attach_to(self, scope)
         given = {
             "encryption_key": encryption_key,

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
-from constructs import Construct
 
 from lmi_constructs.findings import Finding
 from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._names import check_name
-from lmi_constructs.hosting._places import placed
+from lmi_constructs.hosting._places import PlacedConstruct
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._surroundings import Surroundings
 from lmi_constructs.hosting._tokens import is_token
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
     from aws_cdk import aws_lambda as lambda_
     from aws_cdk import aws_logs as logs
+    from constructs import Construct
 
     from lmi_constructs.container import Verdict
     from lmi_constructs.hosting.components.component_base import ComponentBase
@@ -52,7 +52,7 @@ _LONGEST_MINUTES = 15
 """What Lambda allows."""
 
 
-class LmiSmokeTest(Construct):
+class LmiSmokeTest(PlacedConstruct):
     """Tries every way to call an endpoint at the end of a deployment.
 
     A Lambda function runs what `lmi smoke` runs: readiness, chat, completion and `inputs`, each also
@@ -111,8 +111,7 @@ class LmiSmokeTest(Construct):
         from aws_cdk import aws_lambda as lambda_
         from aws_cdk import aws_logs as logs
 
-        with placed(scope, id):
-            super().__init__(scope, id)
+        super().__init__(scope, id)
         given: dict[str, object] = {
             "fleet": endpoint,
             "component": component,

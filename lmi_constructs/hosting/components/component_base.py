@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Literal
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
-from constructs import Construct
 
 from lmi_constructs.hosting._grants import allow
 from lmi_constructs.hosting._keywords import check_keywords
-from lmi_constructs.hosting._places import placed
+from lmi_constructs.hosting._places import PlacedConstruct, placed
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._surroundings import Surroundings
 from lmi_constructs.hosting._topics import check_topics
@@ -37,7 +36,7 @@ _SECONDS_WITHOUT_CAPACITY = 300
 INVOKING = ("sagemaker:InvokeEndpoint", "sagemaker:InvokeEndpointWithResponseStream")
 
 
-class ComponentBase(Construct):
+class ComponentBase(PlacedConstruct):
     """Something on a fleet that requests name: grants, metrics and the alarm of each.
 
     Attributes:
@@ -49,15 +48,6 @@ class ComponentBase(Construct):
     fleet: EndpointBase
     component_name: str
     resource: sagemaker.CfnInferenceComponent | None = None
-
-    def __init__(self, scope: Construct, id: str) -> None:
-        """Take a place in the construct tree.
-
-        Raises:
-            LmiError: If there can be no construct (LMI010), or there is one already (LMI067).
-        """
-        with placed(scope, id):
-            super().__init__(scope, id)
 
     @property
     def component_arn(self) -> str:
