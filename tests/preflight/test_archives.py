@@ -52,13 +52,17 @@ def fleet(**settings: str) -> dict[str, Any]:
             "ComputeResourceRequirements": needs,
         },
         "Acme": {
-            "BaseInferenceComponentName": {"Fn::GetAtt": ["Base", "InferenceComponentName"]},
+            "BaseInferenceComponentName": "base",
             "Container": {"ArtifactUrl": f"s3://models/adapters/{KEY}"},
         },
     }.items():
         body["Resources"][name] = {
             "Type": "AWS::SageMaker::InferenceComponent",
-            "Properties": {**place, "Specification": specification},
+            "Properties": {
+                **place,
+                "InferenceComponentName": name.lower(),
+                "Specification": specification,
+            },
         }
     return body
 
