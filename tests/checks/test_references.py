@@ -81,6 +81,24 @@ WRONG_KINDS = {
         Example({"Component/Properties/EndpointName": {"Ref": "Endpoint"}}, base="components"),
         ("warning", "Component", "EndpointName", "!GetAtt Endpoint.EndpointName"),
     ),
+    "an attribute that an endpoint lacks": (
+        Example(
+            {"Target/Properties/ResourceId": {"Fn::Sub": "endpoint/${Endpoint.Name}/variant/All"}},
+            base="scaled",
+        ),
+        ("warning", "Target", "ResourceId", "!GetAtt Endpoint.EndpointName"),
+    ),
+    "the name that no attribute of a component gives": (
+        Example(
+            {
+                "Target/Properties/ResourceId": {
+                    "Fn::Sub": "inference-component/${Component.InferenceComponentName}"
+                }
+            },
+            base="components",
+        ),
+        ("warning", "Target", "ResourceId", "give Component a name of its own"),
+    ),
     "the ARN of an alarm": (
         Example(
             {

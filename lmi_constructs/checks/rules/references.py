@@ -76,9 +76,9 @@ class NameForArn(Rule):
             yield self.found(
                 resource,
                 path,
-                said.message + (_NAMES_OF_SAGEMAKER if is_open else ""),
+                said.message + (_NAMES_OF_SAGEMAKER if is_open and said.is_known else ""),
                 fix=said.fix,
-                severity="warning" if is_open else "error",
+                severity="warning" if is_open or not said.is_known else "error",
             )
 
 
@@ -233,6 +233,7 @@ class _Said:
 
     message: str
     fix: str | None = None
+    is_known: bool = True
 
 
 def _said(
@@ -246,12 +247,15 @@ def _said(
         return None
     facts = template_references().get(_TYPES.get(type(other), ""))
     given = facts.gives.get(reference.attribute) if facts else None
-    if facts is None or given in (None, needed):
+    if facts is None or given == needed:
         return None
     fix = _written(reference.name, facts.attribute_for(needed))
     if reference.template != resource.template:
         fix = f"export the {_WORDS[needed]} from {reference.template} instead"
     name, attribute = other.logical_id, reference.attribute
+    if given is None:
+        message = f"no attribute {attribute!r} of {facts.type} is known"
+        return _Said(message, fix, is_known=False)
     spoken = "Ref" if attribute == "Ref" else f"Fn::GetAtt {attribute}"
     gives = f"gives its {_WORDS[given]}" if given in _WORDS else "gives something else"
     return _Said(f"{spoken} of {name} {gives}, needed is the {_WORDS[needed]}", fix)
