@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.findings import Finding
+from lmi_constructs.planner.architecture import NO_FAMILY
 from lmi_constructs.planner.cache_formats import refused_cache
 from lmi_constructs.planner.checkpoint import misspelt, not_a_choice, not_taken
 
@@ -183,7 +184,8 @@ def _bfloat16(
     if capability is None or capability >= (8, 0):
         return
     told = (configuration.dtype or "auto").lower()
-    if told == "auto" and (a.dtype != "bfloat16" or setup.version >= _HALF_INSTEAD_FROM):
+    own = a.dtype == "bfloat16" and a.family != NO_FAMILY
+    if told == "auto" and (not own or setup.version >= _HALF_INSTEAD_FROM):
         return
     sure = told in _HALF
     if told == "auto" or told in _HALF:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
+from lmi_constructs.container.release import first_release_with
 from lmi_constructs.facts import instance_types
 from lmi_constructs.findings import Finding
 from lmi_constructs.planner.cache_formats import doubt_about_cache
 from lmi_constructs.planner.checkpoint import doubt_about_format
 from lmi_constructs.planner.configuration import CONTEXT_CHECKED_FROM
 from lmi_constructs.planner.contexts import overridden
+from lmi_constructs.planner.memory import STREAMED_FROM
 from lmi_constructs.planner.profile import GIB
 from lmi_constructs.readable import readable
 
@@ -124,14 +126,16 @@ def _too_large_to_load(
 ) -> Finding:
     """Return that the weights have no room before they are converted."""
     told = ".".join(map(str, setup.version))
+    newer = first_release_with(STREAMED_FROM)
+    release = f"the container {newer.name}" if newer else "a container with vLLM 0.16"
     return Finding(
         rule="LMI050" if sure else "LMI051",
         message=f"{architecture.name} {'does' if sure else 'may'} not fit on {accelerator.name} with"
         f" tensor_parallel_degree {setup.tensor}: vLLM {told} loads all weights before it converts them"
         f" to FP8, {memory.loading:.1f} GiB on each accelerator, which has {memory.usable:.1f} GiB",
         why="the engine runs out of memory while it loads",
-        fix="use a checkpoint that is FP8 already, a container with vLLM 0.16 or later, which converts"
-        " layer by layer, or more or larger accelerators",
+        fix=f"use a checkpoint that is FP8 already, {release} or later, which converts layer by layer,"
+        " or more or larger accelerators",
         severity="error" if sure else "warning",
         where="quantization",
         source="https://github.com/vllm-project/vllm/pull/31914",

@@ -26,7 +26,7 @@ _WEIGHTS_HIGH: Final = 1.03
 """Loaded weights against computed ones in public start-up logs: rarely more, and up to 8 percent
 less where a kernel pads less than is assumed."""
 
-_STREAMED_FROM: Final = (0, 16, 0)
+STREAMED_FROM: Final = (0, 16, 0)
 """FP8 weights are made layer by layer while loading. Before, the engine held the whole checkpoint in its
 own precision first (https://github.com/vllm-project/vllm/pull/31914, whose `meta` device is in
 vllm/model_executor/layers/quantization/fp8.py of the wheel of 0.16.0 and in none of 0.8.4, 0.14.0 and
@@ -106,6 +106,6 @@ class Memory:
 def _loading(architecture: Architecture, setup: Setup) -> float:
     """Return the bytes of weights before they are converted, 0 if they are never held so."""
     made = setup.quantization
-    if made is None or not made.online or made.method != "fp8" or setup.version >= _STREAMED_FROM:
+    if made is None or not made.online or made.method != "fp8" or setup.version >= STREAMED_FROM:
         return 0.0
     return weight_bytes(architecture, replace(setup, quantization=None))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from lmi_constructs.container.release import first_release_with
 from lmi_constructs.container.values import OLD_LORA_RANKS
 from lmi_constructs.facts.engine_arguments import engine_arguments
 from lmi_constructs.findings import Finding
@@ -261,11 +262,14 @@ def _old_engine(a: Architecture, configuration: EngineConfiguration) -> Iterator
     if version is None or a.least_engine is None or version >= a.least_engine:
         return
     least, told = (".".join(map(str, numbers)) for numbers in (a.least_engine, version))
+    newer = first_release_with(a.least_engine)
     yield Finding(
         rule="LMI017",
         message=f"{a.name} ({a.family}) is served from vLLM {least} on, this release has {told}",
         why="an engine that does not know the model's class stops at start",
-        fix="use a newer container release",
+        fix=f"use {newer.name} or a later container release"
+        if newer
+        else "use a newer container release",
         severity="warning",
         where="container",
     )

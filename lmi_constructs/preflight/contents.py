@@ -88,7 +88,7 @@ def memory(place: Place, deployment: Deployment, run: Running) -> Iterator[Outco
 
 def _planned(place: Place, deployment: Deployment, planned: PlannedRun) -> Iterator[Outcome]:
     plan = planned.plan
-    found = advised_findings(plan, place.region)
+    found = advised_findings(plan, place.region, door="environment")
     errors = [one for one in found if one.severity == "error"]
     for one in errors:
         yield place.outcome("memory", "fail", one.message, one.fix, one.rule)

@@ -75,7 +75,8 @@ class _OfPlan(Rule):
         for planned in plans(deployment):
             from lmi_constructs.planner import advised_findings
 
-            for finding in advised_findings(planned.plan, planned.run.config.region):
+            region = planned.run.config.region
+            for finding in advised_findings(planned.plan, region, door="environment"):
                 if finding.rule == self.id:
                     yield placed(finding, planned.run.config, planned.path, self.source)
 
@@ -222,22 +223,30 @@ class PlannedRun:
         judged: What the release does with its environment.
         path: Path of the instance type inside the endpoint configuration's properties.
         plan: What fits.
+        known: Whether the model's shape is known; if not, the plan judges number formats only.
     """
 
     run: Running
     judged: Verdict
     path: str
     plan: Plan
+    known: bool = True
 
 
 @once
 def plans(deployment: Deployment) -> Iterator[PlannedRun]:
     """Return the plan of each known model on each instance type that runs it."""
+    yield from (planned for planned in all_plans(deployment) if planned.known)
+
+
+@once
+def all_plans(deployment: Deployment) -> Iterator[PlannedRun]:
+    """Return the plan of each model, known or not, on each instance type that runs it."""
     for one, judged in judged_runs(deployment):
-        architecture = _architecture(deployment, one)
-        if architecture is None:
-            continue
-        from lmi_constructs.planner import EngineConfiguration, is_planned, plan
+        from lmi_constructs.planner import Architecture, EngineConfiguration, is_planned, plan
+
+        known = _architecture(deployment, one)
+        architecture = known or Architecture.unknown("the model")
 
         if not is_planned(judged.backend):
             continue
@@ -253,7 +262,7 @@ def plans(deployment: Deployment) -> Iterator[PlannedRun]:
                 unknown=judged.unknown,
             )
             planned = plan(architecture, kind.name, configuration)
-            yield PlannedRun(one, judged, path, planned)
+            yield PlannedRun(one, judged, path, planned, known is not None)
 
 
 def _architecture(deployment: Deployment, one: Running) -> Architecture | None:
