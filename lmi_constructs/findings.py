@@ -25,7 +25,7 @@ class Finding:
         message: What is wrong with which value, in the words of the user's own code.
         why: What would happen at deploy time.
         fix: What to write instead.
-        severity: `error` stops synth, `warning` can be acknowledged.
+        severity: `error` stops synth unless it is acknowledged, `warning` never does.
         where: Keyword or environment variable the value was given in, such as `settings.dtype`.
         resource: Logical id or construct path of the resource, where there is one.
         path: Path of the value inside the resource's properties, parts joined by `/`.

@@ -1,4 +1,4 @@
-"""How a number is shown to a person, and which name a misspelt one resembles."""
+"""Words for people: how a number is shown, which name a misspelt one resembles, what the CDK said."""
 
 from __future__ import annotations
 
@@ -30,3 +30,10 @@ def did_you_mean(written: str, names: Iterable[str]) -> str:
     """
     near = difflib.get_close_matches(written.lower(), sorted(names), n=2, cutoff=0.6)
     return f"did you mean {' or '.join(near)}? Else " if near else ""
+
+
+def said_by(error: Exception) -> str:
+    """Return the first line of what the CDK says, without the code it begins with."""
+    line = (str(error).splitlines() or [""])[0]
+    code, _, rest = line.partition(": ")
+    return rest if rest and code.isalnum() and code[:1].isupper() else line

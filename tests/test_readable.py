@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from lmi_constructs.readable import readable
+from lmi_constructs.readable import readable, said_by
 
 
 @pytest.mark.parametrize(
@@ -19,3 +19,15 @@ from lmi_constructs.readable import readable
 )
 def test_shows_all_digits_and_no_exponent(number: float, shown: str) -> None:
     assert readable(number) == shown
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("ThereSubnetGroups: There are no groups\nat x", "There are no groups"),
+        ("There is: a colon", "There is: a colon"),
+        ("", ""),
+    ],
+)
+def test_what_the_cdk_says_is_shown_without_its_code(said: str, shown: str) -> None:
+    assert said_by(RuntimeError(said)) == shown

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lmi_constructs.checks.rules import Rule
 
 WITHOUT_TEMPLATE = {
-    "LMI010": "a keyword or setting is of the wrong kind: nothing could be rendered from it",
+    "LMI010": "a keyword, setting or option is of the wrong kind, or would do nothing",
     "LMI011": "`serving.properties` cannot be read, or has a value that beats another one given",
     "LMI012": "a smoke test that could not pass: nothing can be called so, or it names no component",
     "LMI013": "one variable of the environment is set twice, by keywords that disagree",
@@ -49,12 +49,16 @@ def _index() -> str:
     lines = [
         "# Rules",
         "",
-        "Every rule has an id that never changes. Errors stop `cdk synth`; warnings are printed and can",
-        "be acknowledged:",
+        "Every rule has an id that never changes. An error makes `app.synth()` raise and `lmi check` exit",
+        "with status 1; a warning is printed. Both can be acknowledged, at the resource or above it:",
         "",
         "```python",
         'Validations.of(endpoint).acknowledge(Acknowledgment(id="lmi::LMI043", reason="..."))',
         "```",
+        "",
+        "What is acknowledged counts neither at synth nor in `lmi check cdk.out`. Only what a construct",
+        "raises itself, when it is made, cannot be acknowledged: there is nothing yet to deploy",
+        "([more on that](../checks.md#our-constructs)).",
         "",
         "`lmi check --rule-off LMI043` leaves one out, `--raise LMI043` makes its warnings errors. A",
         "rule abstains from what it cannot know: a parameter without default, a token, a foreign image.",
@@ -97,12 +101,20 @@ def _page(rule: Rule) -> str:
 
 
 def _example(example: Example) -> str:
-    """Show a change of a good template, the values by their paths."""
-    if not example.change:
-        return f"The good template `{example.base}` as it is."
-    where = f" in {example.region}" if example.region else ""
-    intro = f"The good template `{example.base}`{where} with"
-    return f"{intro}\n\n```yaml\n{_changes(example.change)}\n```"
+    """Show a change of a good template, the values by their paths, and what is known of the model."""
+    where = f" in {example.region}" if example.region and example.change else ""
+    good = f"The good template `{example.base}`{where}"
+    parts = [f"{good} as it is"]
+    if example.change:
+        parts = [f"{good} with", f"```yaml\n{_changes(example.change)}\n```"]
+    if example.model_config is not None:
+        parts[-1] += "\n\nand" if example.change else ", with"
+        parts[-1] += " this `config.json` of the model:"
+        config = json.dumps(example.model_config, indent=2, ensure_ascii=False)
+        parts += [f"```json\n{config}\n```"]
+    elif not example.change:
+        parts[-1] += "."
+    return "\n\n".join(parts)
 
 
 def _changes(change: Mapping[str, Any]) -> str:

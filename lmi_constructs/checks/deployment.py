@@ -30,6 +30,8 @@ from lmi_constructs.container import LmiContainer
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from lmi_constructs.checks.acknowledged import Acknowledgement
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -110,6 +112,7 @@ class Deployment:
     dependencies: Mapping[Key, frozenset[Key]] = field(default_factory=dict)
     network: Network = field(default_factory=Network)
     facts: Facts = field(default_factory=Facts)
+    acknowledgements: tuple[Acknowledgement, ...] = ()
 
     def model(self, name: String | None) -> Model | None:
         """Return the model that a property names, if it is one of this deployment."""

@@ -11,10 +11,12 @@ from xml.etree import ElementTree
 
 from lmi_constructs._version import __version__
 from lmi_constructs.checks.rules import PlacedFinding, all_rules
+from lmi_constructs.checks.run import reason_of
 from lmi_constructs.checks.template import with_nested
+from lmi_constructs.checks.template.lines import Lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from lmi_constructs.checks.template import TemplateSource
     from lmi_constructs.findings import Finding
@@ -37,6 +39,7 @@ def as_json(findings: Iterable[Finding]) -> str:
             "why": finding.why,
             "template": template_of(finding),
             "construct": construct_of(finding),
+            "acknowledged": reason_of(finding),
         }
         for finding in findings
     ]
@@ -45,7 +48,7 @@ def as_json(findings: Iterable[Finding]) -> str:
 
 def as_sarif(findings: Sequence[Finding], sources: Iterable[TemplateSource]) -> str:
     """Return findings as SARIF 2.1.0, which code hosts show beside the changed lines."""
-    files = {source.name: source.file for source in with_nested(sources)}
+    lines = Lines({source.name: source.file for source in with_nested(sources)})
     document = {
         "$schema": _SARIF_SCHEMA,
         "version": "2.1.0",
@@ -56,37 +59,56 @@ def as_sarif(findings: Sequence[Finding], sources: Iterable[TemplateSource]) -> 
                         "name": "lmi",
                         "version": __version__,
                         "informationUri": _HOME,
-                        "rules": [_sarif_rule(rule) for rule in _named(findings)],
+                        "rules": [_sarif_rule(id) for id in sorted({one.rule for one in findings})],
                     }
                 },
-                "results": [_sarif_result(finding, files) for finding in findings],
+                "results": [_sarif_result(finding, lines) for finding in findings],
             }
         ],
     }
     return json.dumps(document, indent=2, ensure_ascii=False)
 
 
-def as_junit(findings: Sequence[Finding], sources: Iterable[TemplateSource]) -> str:
-    """Return findings as JUnit XML: one case a finding, and one for each template without any."""
+def as_junit(
+    findings: Sequence[Finding],
+    sources: Iterable[TemplateSource],
+    failing: Collection[str] = ("error",),
+) -> str:
+    """Return findings as JUnit XML: one case a finding, and one for each template without any.
+
+    Args:
+        findings: What was found. What is acknowledged is a skipped case.
+        sources: The templates.
+        failing: Severities that fail the run, and so the case.
+    """
     suite = ElementTree.Element("testsuite", name="lmi check")
-    failures = Counter(finding.severity for finding in findings)
-    by_template = Counter(template_of(finding) for finding in findings)
+    counts = dict.fromkeys(("failures", "skipped"), 0)
     for finding in findings:
         name = f"{finding.rule} {finding.resource}"
         case = ElementTree.SubElement(
             suite, "testcase", name=_printable(name), classname=_printable(template_of(finding))
         )
-        text = _printable(str(finding))
-        if finding.severity == "error":
-            message = _printable(finding.message)
-            ElementTree.SubElement(case, "failure", message=message, type="error").text = text
+        text, reason = _printable(str(finding)), reason_of(finding)
+        message = _printable(finding.message)
+        if reason is not None:
+            counts["skipped"] += 1
+            said = _printable(f"acknowledged: {reason}")
+            ElementTree.SubElement(case, "skipped", message=said).text = text
+        elif finding.severity in failing:
+            counts["failures"] += 1
+            failure = ElementTree.SubElement(
+                case, "failure", message=message, type=finding.severity
+            )
+            failure.text = text
         else:
             ElementTree.SubElement(case, "system-out").text = text
+    by_template = Counter(template_of(finding) for finding in findings)
     clean = [one.name for one in with_nested(sources) if not by_template[one.name]]
     for name in clean:
         ElementTree.SubElement(suite, "testcase", name="no finding", classname=_printable(name))
     suite.set("tests", str(len(suite)))
-    suite.set("failures", str(failures["error"]))
+    for kind, count in counts.items():
+        suite.set(kind, str(count))
     ElementTree.indent(suite)
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)
 
@@ -101,28 +123,31 @@ def construct_of(finding: Finding) -> str | None:
     return finding.construct_path if isinstance(finding, PlacedFinding) else None
 
 
-def _named(findings: Iterable[Finding]) -> list[Finding]:
-    first: dict[str, Finding] = {}
-    for finding in findings:
-        first.setdefault(finding.rule, finding)
-    return sorted(first.values(), key=lambda finding: finding.rule)
-
-
-def _sarif_rule(finding: Finding) -> dict[str, Any]:
-    titles = {rule.id: rule.title for rule in all_rules()}
-    source = finding.source or ""
+def _sarif_rule(id: str) -> dict[str, Any]:
+    """Describe a rule in general: what it says of one resource stands in the results."""
+    rule = next((rule for rule in all_rules() if rule.id == id), None)
+    if rule is None:
+        return {"id": id}
+    page = f"docs/rules/{id}.md"
+    markdown = f"**Why it fails.** {rule.why}\n\n**What to write instead.** {rule.fix}"
     return {
-        "id": finding.rule,
-        "shortDescription": {"text": titles.get(finding.rule, finding.rule)},
-        "fullDescription": {"text": finding.why},
-        "help": {"text": f"{finding.fix}\n{source}".strip()},
-        **({"helpUri": source} if source.startswith("https://") else {}),
+        "id": id,
+        "shortDescription": {"text": rule.title},
+        "fullDescription": {"text": rule.why},
+        "help": {
+            "text": f"{rule.why}\nFix: {rule.fix}\nSource: {rule.source}\nPage: {page}",
+            "markdown": f"{markdown}\n\n**Source.** {rule.source}\n\n**Page.** `{page}`",
+        },
+        "defaultConfiguration": {"level": rule.severity},
+        **({"helpUri": rule.source} if rule.source.startswith("https://") else {}),
     }
 
 
-def _sarif_result(finding: Finding, files: Mapping[str, str | None]) -> dict[str, Any]:
-    file = files.get(template_of(finding) or "") or template_of(finding) or "template"
+def _sarif_result(finding: Finding, lines: Lines) -> dict[str, Any]:
+    template = template_of(finding)
     name = construct_of(finding) or finding.resource or ""
+    reason = reason_of(finding)
+    accepted = {"kind": "external", "status": "accepted", "justification": reason}
     return {
         "ruleId": finding.rule,
         "level": finding.severity,
@@ -130,14 +155,15 @@ def _sarif_result(finding: Finding, files: Mapping[str, str | None]) -> dict[str
         "locations": [
             {
                 "physicalLocation": {
-                    "artifactLocation": {"uri": _uri(file)},
-                    "region": {"startLine": _line(file, finding.resource)},
+                    "artifactLocation": {"uri": _uri(lines.file_of(template))},
+                    "region": {"startLine": lines.line_of(template, finding)},
                 },
                 "logicalLocations": [
                     {"name": name, "fullyQualifiedName": f"{name}/{finding.path}"}
                 ],
             }
         ],
+        **({} if reason is None else {"suppressions": [accepted]}),
     }
 
 
@@ -146,22 +172,6 @@ def _uri(file: str) -> str:
     path, here = Path(file), Path.cwd()
     below = path.relative_to(here) if path.is_relative_to(here) else path
     return quote(below.as_posix(), safe="/:", errors="surrogatepass")
-
-
-def _line(file: str, logical_id: str | None) -> int:
-    """Return the line that declares a resource, the first of the file if it is not found."""
-    sought = "Resources:"
-    try:
-        with open(file, encoding="utf-8-sig") as text:  # noqa: PTH123 -- a name, no path yet
-            for number, line in enumerate(text, 1):
-                if not line.strip().replace('"', "").startswith(sought):
-                    continue
-                if sought == f"{logical_id}:":
-                    return number
-                sought = f"{logical_id}:"
-    except (OSError, ValueError):
-        return 1
-    return 1
 
 
 def _printable(text: str | None) -> str:

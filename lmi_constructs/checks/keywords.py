@@ -28,6 +28,7 @@ _KEYWORDS: Final = (
     ("VpcConfig", "vpc"),
     ("KmsKeyId", "encryption_key"),
     ("DataCaptureConfig", "data_capture"),
+    ("CoreDumpConfig", "core_dump"),
     ("AsyncInferenceConfig", "async_inference"),
     ("MetricsConfig", "metrics"),
     ("EndpointName", "endpoint_name"),

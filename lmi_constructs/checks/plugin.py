@@ -12,6 +12,7 @@ import aws_cdk as cdk
 import jsii
 
 from lmi_constructs._version import __version__
+from lmi_constructs.checks.acknowledged import PLUGIN, is_at
 from lmi_constructs.checks.keywords import keyword_of
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from constructs import IConstruct
 
+    from lmi_constructs.checks.deployment import Deployment
     from lmi_constructs.checks.rules import PlacedFinding
     from lmi_constructs.checks.run import CheckOptions
     from lmi_constructs.checks.template import TemplateSource
@@ -57,7 +59,8 @@ class LmiChecks:
         Args:
             options: Rules off, severities raised, facts that the user knows better.
             only: Construct paths to report below, or a function of a construct path; by default
-                everything is reported.
+                everything is reported. A path that nothing stands at is an error at synth (LMI010),
+                and so is a function that takes no path of the app: a slip would turn everything off.
         """
         self._options = options
         self._only = only
@@ -65,7 +68,7 @@ class LmiChecks:
     @property
     def name(self) -> str:
         """Name that findings are acknowledged under."""
-        return "lmi"
+        return PLUGIN
 
     @property
     def version(self) -> str:
@@ -85,7 +88,8 @@ class LmiChecks:
         Args:
             context: The templates, as the CDK hands them over.
         """
-        from lmi_constructs.checks.run import check_sources
+        from lmi_constructs.checks.run import CheckOptions, check
+        from lmi_constructs.checks.template import read_deployment
         from lmi_constructs.checks.template.files import read_stack
 
         sources = [
@@ -97,8 +101,21 @@ class LmiChecks:
             )
             for stack in context.stack_templates
         ]
-        findings = check_sources(sources, self._options) if sources else ()
-        return _report(self._chosen(findings, context, sources), sources)
+        options = self._options or CheckOptions()
+        deployment = read_deployment(sources, options.facts)
+        chosen = self._chosen(check(deployment, options), context, sources)
+        return _report([*chosen, *self._slips(deployment, sources)], sources)
+
+    def _slips(
+        self, deployment: Deployment, sources: Sequence[TemplateSource]
+    ) -> Iterable[PlacedFinding]:
+        """Yield what of the arguments does nothing in an app, where it should."""
+        from lmi_constructs.checks.slips import empty_places, mistyped_images
+        from lmi_constructs.checks.template import with_nested
+
+        paths = {path for one in with_nested(sources) for path in one.construct_paths.values()}
+        yield from empty_places(self._only, paths)
+        yield from filter(self._reports, mistyped_images(deployment))
 
     def _chosen(
         self,
@@ -126,7 +143,7 @@ class LmiChecks:
             return True
         if callable(self._only):
             return self._only(path)
-        return any(_is_at(path, one) for one in self._only)
+        return any(is_at(path, one) for one in self._only)
 
 
 class _OwnChecks(LmiChecks):
@@ -168,7 +185,12 @@ class _OwnChecks(LmiChecks):
     def _is_below(self, path: str) -> bool:
         """Return whether a path stands below our constructs, asking for theirs only now."""
         self._paths += [item.node.path for item in self._constructs[len(self._paths) :]]
-        return any(_is_at(path, one) for one in self._paths)
+        return any(is_at(path, one) for one in self._paths)
+
+    def _slips(
+        self, deployment: Deployment, sources: Sequence[TemplateSource]
+    ) -> Iterable[PlacedFinding]:
+        return ()  # nobody gave any
 
     def _chosen(
         self,
@@ -188,9 +210,9 @@ class _OwnChecks(LmiChecks):
         known = {(finding.rule, finding.construct_path or "") for finding in found}
         for construct, finding in self._remarks:
             path = construct.node.path
-            stack = next((one.name for one in with_nested(sources) if _is_at(path, one.name)), None)
+            stack = next((one.name for one in with_nested(sources) if is_at(path, one.name)), None)
             if stack is not None and not any(
-                rule == finding.rule and _is_at(place, path) for rule, place in known
+                rule == finding.rule and is_at(place, path) for rule, place in known
             ):
                 yield _placed(finding, path, stack)
 
@@ -252,11 +274,6 @@ def _attached_to_root(construct: IConstruct) -> _OwnChecks | None:
         setattr(root, _ATTACHED, attached)
         cdk.Validations.of(root).add_plugins(attached)
     return attached
-
-
-def _is_at(path: str, place: str) -> bool:
-    """Tell whether a construct path is a place or lies below it."""
-    return path == place or path.startswith(f"{place}/")
 
 
 def _placed(finding: Finding, path: str, stack: str) -> PlacedFinding:

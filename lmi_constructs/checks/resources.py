@@ -256,15 +256,19 @@ class Component(Resource):
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """What one statement allows; conditions are taken as fulfilled.
+    """What one statement allows or denies; conditions of those that allow are taken as fulfilled.
 
     Attributes:
         given_by: The resource that gives it: the role itself or a policy attached to it.
+        denies: Whether it denies.
+        is_conditional: Whether it has a condition.
     """
 
     actions: tuple[str, ...]
     resources: tuple[String, ...]
     given_by: Key
+    denies: bool = False
+    is_conditional: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -274,12 +278,14 @@ class Role(Resource):
     Attributes:
         services: Services that may assume it; `UNKNOWN` if that cannot be told.
         statements: All that it is allowed by the templates.
+        denials: All that it is denied by the templates.
         managed_policies: Names of AWS managed policies.
         complete: Whether all its rights are known.
     """
 
     services: tuple[str, ...] | Unknown = UNKNOWN
     statements: tuple[Statement, ...] = ()
+    denials: tuple[Statement, ...] = ()
     managed_policies: tuple[str, ...] = ()
     complete: bool = True
 
@@ -293,6 +299,7 @@ class ScalableTarget(Resource):
     resource_id: String | None = None
     minimum: Number | None = None
     maximum: Number | None = None
+    scheduled_minima: tuple[Number | None, ...] | Unknown = ()
 
 
 @dataclass(frozen=True, kw_only=True)

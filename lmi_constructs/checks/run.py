@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from lmi_constructs.checks.acknowledged import reason_for
 from lmi_constructs.checks.deployment import Deployment, Facts
-from lmi_constructs.checks.rules import all_rules
+from lmi_constructs.checks.rules import PlacedFinding, all_rules
 from lmi_constructs.checks.rules.base import with_severity
-from lmi_constructs.checks.template import TemplateSource, read_deployment, read_path
+from lmi_constructs.checks.template import TemplateSource, read_deployment, read_places
 from lmi_constructs.findings import Finding, raise_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
 
@@ -24,6 +27,8 @@ class CheckOptions:
         rules_off: Ids of rules not to report.
         raised: Ids of rules whose warnings count as errors.
         facts: What the user knows better than the library.
+        acknowledged: Whether to return findings that the app acknowledges, too. They then say the
+            reason, and are no less severe.
 
     Raises:
         LmiError: If there is no rule of a name (LMI010), which would otherwise do nothing.
@@ -32,25 +37,38 @@ class CheckOptions:
     rules_off: frozenset[str] = frozenset()
     raised: frozenset[str] = frozenset()
     facts: Facts = field(default_factory=Facts)
+    acknowledged: bool = False
 
     def __post_init__(self) -> None:
         """Refuse ids that no rule has."""
-        known = {rule.id for rule in all_rules()}
+        known = [rule.id for rule in all_rules()]
         raise_errors(
             Finding(
                 rule="LMI010",
                 message=f"there is no rule {id!r}",
                 why="the option would do nothing, and say nothing",
-                fix="give ids such as LMI043, as findings show them",
+                fix=_nearest_rule(id, known),
                 where=option,
             )
             for option in ("rules_off", "raised")
-            for id in sorted(set(getattr(self, option)) - known)
+            for id in sorted(set(getattr(self, option)) - set(known))
         )
+
+
+def _nearest_rule(written: str, known: Sequence[str]) -> str:
+    """Return how to write the ids of rules that somebody wrote in another way."""
+    meant = [id for id in re.split(r"[\s,;]+", written.upper().replace("LMI::", "")) if id]
+    if meant and set(meant) <= set(known):
+        return f"write {' and '.join(meant)}" + (", each as an id of its own" if meant[1:] else "")
+    near = get_close_matches(written.upper(), known, n=2, cutoff=0.8)
+    ask = f"did you mean {' or '.join(near)}? Else " if near else ""
+    return f"{ask}give ids such as LMI043, as findings show them"
 
 
 def check(deployment: Deployment, options: CheckOptions | None = None) -> tuple[Finding, ...]:
     """Return everything that the rules find in a deployment, errors first.
+
+    What the app acknowledges is left out, as it is at synth, unless the options ask for it.
 
     Args:
         deployment: What will be created.
@@ -65,7 +83,25 @@ def check(deployment: Deployment, options: CheckOptions | None = None) -> tuple[
         with_severity(finding, "error") if finding.rule in chosen.raised else finding
         for finding in found
     )
-    return tuple(sorted(raised, key=lambda finding: finding.severity))
+    told = (_with_reason(finding, deployment) for finding in raised)
+    return tuple(
+        sorted(
+            (one for one in told if chosen.acknowledged or reason_of(one) is None),
+            key=lambda finding: finding.severity,
+        )
+    )
+
+
+def reason_of(finding: Finding) -> str | None:
+    """Return the reason that the app accepts a finding with; `None` if it does not."""
+    return finding.acknowledged if isinstance(finding, PlacedFinding) else None
+
+
+def _with_reason(finding: Finding, deployment: Deployment) -> Finding:
+    if not deployment.acknowledgements or not isinstance(finding, PlacedFinding):
+        return finding
+    reason = reason_for(deployment.acknowledgements, finding.rule, finding.construct_path)
+    return finding if reason is None else replace(finding, acknowledged=reason)
 
 
 def check_sources(
@@ -93,7 +129,11 @@ def check_path(
 ) -> tuple[Finding, ...]:
     """Return everything that the rules find in a template file, `cdk.out` or folder.
 
+    Templates of one folder are taken to be deployed together, those of several are not.
+
     Raises:
         UnreadableError: If there is nothing at the path that can be read.
     """
-    return check_sources(read_path(path, region), options)
+    groups = read_places(path, region).groups
+    found = (finding for group in groups for finding in check_sources(group, options))
+    return tuple(sorted(found, key=lambda finding: finding.severity))

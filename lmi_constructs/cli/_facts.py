@@ -102,19 +102,15 @@ def check_names(facts: Facts, deployments: Sequence[Deployment]) -> None:
         click.UsageError: If there is one, with the models or images that there are.
     """
     _check_model_names(facts, deployments)
-    _check_images(facts, deployments)
+    _check_images(deployments)
 
 
-def _check_images(facts: Facts, deployments: Sequence[Deployment]) -> None:
-    from lmi_constructs.checks.rules.common import containers
-    from lmi_constructs.checks.values import shown
+def _check_images(deployments: Sequence[Deployment]) -> None:
+    from lmi_constructs.checks.slips import unused_images
 
-    found = (one for deployment in deployments for _, one in containers(deployment))
-    images = {shown(container.image) for container in found if container.image is not None}
-    for beginning in facts.images:
-        if not any(image.startswith(beginning) for image in images):
-            there = ", ".join(sorted(images)) or "none at all"
-            raise click.UsageError(f"--image: no image begins with {beginning!r}; there is {there}")
+    for beginning, images in unused_images(deployments).items():
+        there = ", ".join(images) or "none at all"
+        raise click.UsageError(f"--image: no image begins with {beginning!r}; there is {there}")
 
 
 def _check_model_names(facts: Facts, deployments: Sequence[Deployment]) -> None:

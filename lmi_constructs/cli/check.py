@@ -20,7 +20,14 @@ from lmi_constructs.checks.formats import (
     construct_of,
     template_of,
 )
-from lmi_constructs.checks.template import read_deployment, read_path, with_nested
+from lmi_constructs.checks.run import reason_of
+from lmi_constructs.checks.template import (
+    read_deployment,
+    read_places,
+    with_nested,
+    with_own_names,
+)
+from lmi_constructs.checks.template.places import described
 from lmi_constructs.cli._console import console
 from lmi_constructs.cli._facts import (
     CannotRead,
@@ -34,7 +41,16 @@ from lmi_constructs.findings import LmiError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from lmi_constructs.checks.template.places import PassedOver
     from lmi_constructs.findings import Finding
+
+
+def _ids(
+    context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> frozenset[str]:
+    """Return ids of rules in the way that rules have them."""
+    ids = (id.strip().upper().removeprefix("LMI::") for text in values for id in text.split(","))
+    return frozenset(id for id in ids if id)
 
 
 @click.command()
@@ -55,9 +71,26 @@ if TYPE_CHECKING:
     show_default=True,
     help="What makes the exit status 1.",
 )
-@click.option("--rule-off", "rules_off", multiple=True, metavar="ID", help="Do not report a rule.")
 @click.option(
-    "--raise", "raised", multiple=True, metavar="ID", help="Count warnings of a rule as errors."
+    "--rule-off",
+    "rules_off",
+    multiple=True,
+    metavar="ID",
+    callback=_ids,
+    help="Do not report a rule. Repeat it, or separate ids with commas.",
+)
+@click.option(
+    "--raise",
+    "raised",
+    multiple=True,
+    metavar="ID",
+    callback=_ids,
+    help="Count warnings of a rule as errors. Repeat it, or separate ids with commas.",
+)
+@click.option(
+    "--acknowledged",
+    is_flag=True,
+    help="Show what the app of a cloud assembly acknowledges, too. It does not count.",
 )
 @click.option("--endpoint", metavar="NAME", help="Check a running endpoint (reads with boto3).")
 @fact_options
@@ -68,8 +101,9 @@ def check(
     region: str | None,
     output: str,
     fail_on: str,
-    rules_off: tuple[str, ...],
-    raised: tuple[str, ...],
+    rules_off: frozenset[str],
+    raised: frozenset[str],
+    acknowledged: bool,
     endpoint: str | None,
     images: tuple[str, ...],
     instance_types: tuple[str, ...],
@@ -77,51 +111,55 @@ def check(
 ) -> None:
     """Say what would fail when templates are deployed, before they are.
 
-    PATH is a CloudFormation template (JSON or YAML), a cloud assembly (cdk.out), or a folder of
-    templates. The exit status is 0 if nothing was found to fail on, 1 if something was, and 2 if
-    a path cannot be read.
+    PATH is a CloudFormation template (JSON or YAML), a cloud assembly (cdk.out), a folder with any
+    of these, or - for standard input. The exit status is 0 if nothing was found to fail on, 1 if
+    something was, and 2 if a path cannot be read or a folder has a broken template.
     """
     if not paths and endpoint is None:
         raise click.UsageError("give at least one PATH, or --endpoint NAME")
     facts = read_facts(images, instance_types, model_configs)
     try:
-        options = CheckOptions(frozenset(rules_off), frozenset(raised), facts)
+        options = CheckOptions(rules_off, raised, facts, acknowledged=True)
     except LmiError as error:
         raise click.UsageError(str(error)) from error
-    groups = _groups(paths, region, endpoint)
+    groups, passed_over = _groups(paths, region, endpoint)
     deployments = [read_deployment(group, facts) for group in groups]
     check_names(facts, deployments)
-    findings = [
-        finding for deployment in deployments for finding in check_deployment(deployment, options)
-    ]
+    found = [one for deployment in deployments for one in check_deployment(deployment, options)]
+    open_ones = [finding for finding in found if reason_of(finding) is None]
+    shown = found if acknowledged else open_ones
     sources = [source for group in groups for source in group]
-    if output == "json":
-        click.echo(as_json(findings))
-    elif output == "sarif":
-        click.echo(as_sarif(findings, sources))
-    elif output == "junit":
-        click.echo(as_junit(findings, sources))
-    else:
-        _print(findings, len(with_nested(sources)))
     failing = ("error",) if fail_on == "error" else ("error", "warning")
-    context.exit(1 if any(finding.severity in failing for finding in findings) else 0)
+    if output == "json":
+        click.echo(as_json(shown))
+    elif output == "sarif":
+        click.echo(as_sarif(shown, sources))
+    elif output == "junit":
+        click.echo(as_junit(shown, sources, failing))
+    else:
+        _print(shown, len(with_nested(sources)), len(found) - len(open_ones))
+    if passed_over:
+        click.echo(described(passed_over), err=True)
+    context.exit(1 if any(finding.severity in failing for finding in open_ones) else 0)
 
 
 def _groups(
     paths: Iterable[str], region: str | None, endpoint: str | None
-) -> list[list[TemplateSource]]:
+) -> tuple[list[list[TemplateSource]], list[PassedOver]]:
+    """Return templates by what is deployed together, and the files that are none."""
     try:
-        groups = [read_path(path, region) for path in paths]
+        places = [read_places(path, region) for path in paths]
+        groups = [group for place in places for group in place.groups]
         if endpoint is not None:
             from lmi_constructs.cli._running_endpoint import read_endpoint
 
             groups.append([read_endpoint(endpoint, region)])
     except UnreadableError as error:
         raise CannotRead(str(error)) from error
-    return groups
+    return with_own_names(groups), [one for place in places for one in place.passed_over]
 
 
-def _print(findings: Sequence[Finding], templates: int) -> None:
+def _print(findings: Sequence[Finding], templates: int, acknowledged: int) -> None:
     """Print the findings grouped by resource, with colour on a terminal."""
     from rich.text import Text
 
@@ -135,16 +173,18 @@ def _print(findings: Sequence[Finding], templates: int) -> None:
             colour = "red" if finding.severity == "error" else "yellow"
             line = Text(f"  {finding.severity} {finding.rule} ", style=f"bold {colour}")
             screen.print(line.append(finding.message, style="not bold default"))
-            for label, text in (("at", finding.path), ("why", finding.why), ("fix", finding.fix)):
+            told = (("at", finding.path), ("why", finding.why), ("fix", finding.fix))
+            accepted = reason_of(finding)
+            for label, text in (*told, *((("ack", accepted),) if accepted is not None else ())):
                 screen.print(Text(f"      {label:<4}", style="dim").append(text or "", "not dim"))
         screen.print()
-    errors = sum(finding.severity == "error" for finding in findings)
-    warnings = len(findings) - errors
+    counting = [finding.severity for finding in findings if reason_of(finding) is None]
+    errors, warnings = counting.count("error"), counting.count("warning")
     colour = "red" if errors else "yellow" if warnings else "green"
     summary = f"{_count(errors, 'error')}, {_count(warnings, 'warning')}"
-    screen.print(
-        Text(summary, style=colour).append(f" in {_count(templates, 'template')}", "default")
-    )
+    more = f", {acknowledged} acknowledged" if acknowledged else ""
+    where = f"{more} in {_count(templates, 'template')}"
+    screen.print(Text(summary, style=colour).append(where, "default"))
 
 
 def _place(finding: Finding) -> tuple[str, str, str]:

@@ -57,7 +57,7 @@ _KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
         "instance_type": text("ml.g6.48xlarge"),
         "initial_instance_count": needed(COUNT),
         "variant_name": needed(text("AllTraffic")),
-        "weight": NUMBER,
+        "weight": needed(NUMBER),
         "endpoint_name": text("chat"),
         "host_image": text("al2023-ami-sagemaker-inference-gpu-4-1"),
         "startup_timeout": DURATION,
@@ -159,8 +159,10 @@ _KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
         "adapters": Kind('give a list of names: ["legal"]', (str,), many=True, required=True),
         "skip": Kind('give a list of checks: ["chat"]', (str,), many=True, required=True),
         "max_tokens": needed(COUNT),
-        "data_capture": Kind("use DataCapture(bucket, prefix)", (DataCapture,)),
-        "async_inference": Kind("use AsyncInference(bucket, output_prefix)", (AsyncInference,)),
+        "data_capture": Kind("use DataCapture(bucket=..., prefix=...)", (DataCapture,)),
+        "async_inference": Kind(
+            "use AsyncInference(bucket=..., output_prefix=...)", (AsyncInference,)
+        ),
         "metrics": Kind("use EndpointMetrics(...)", (EndpointMetrics,)),
         "endpoint_config": Kind("use LmiEndpointConfig(...)", has="grant_watching_alarms"),
         "deployment": Kind(

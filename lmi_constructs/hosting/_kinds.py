@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from typing import Any, Final
 
 import aws_cdk as cdk
 
 from lmi_constructs.findings import Finding, raise_errors
 from lmi_constructs.hosting._tokens import is_resolvable, is_token
+from lmi_constructs.readable import readable
 
 _LARGEST_INTEGER: Final = 2**53
 """Up to here JavaScript counts by ones."""
@@ -122,10 +123,19 @@ TOPIC: Final = Kind(
 def check_kinds(values: Mapping[str, object], kinds: Mapping[str, Kind]) -> list[Finding]:
     """Return what is wrong with the kinds of values, before anything is done with them."""
     return [
-        wrong(name, f"{name} is {value!r}", kinds[name].fix_of(value))
+        wrong(name, f"{name} is {_shown(value)}", kinds[name].fix_of(value))
         for name, value in values.items()
         if name in kinds and not kinds[name].takes(value)
     ]
+
+
+def _shown(value: object) -> str:
+    """Return a value as a user would call it: an object without a text of its own by its class."""
+    if isinstance(value, (list, tuple)):
+        items = ", ".join(map(_shown, value))
+        return f"({items})" if isinstance(value, tuple) else f"[{items}]"
+    of_its_own = is_resolvable(value) or type(value).__repr__ is not object.__repr__
+    return repr(value) if of_its_own and not is_dataclass(value) else f"{type(value).__name__}(...)"
 
 
 def check_fields(value: Any, kinds: Mapping[str, Kind]) -> None:
@@ -135,6 +145,32 @@ def check_fields(value: Any, kinds: Mapping[str, Kind]) -> None:
         LmiError: All such fields at once (LMI010).
     """
     raise_errors(check_kinds({name: getattr(value, name) for name in kinds}, kinds))
+
+
+def refused(where: str, message: str, takes: str) -> list[Finding]:
+    """Return the finding about a value that CreateEndpointConfig does not take."""
+    return [
+        Finding(
+            rule="LMI010",
+            message=message,
+            why=f"CreateEndpointConfig takes {takes}, and refuses the configuration",
+            fix=f"give {takes}",
+            where=where,
+            source="botocore 1.44.8 sagemaker 2017-07-24 EndpointConfig",
+        )
+    ]
+
+
+def check_bounds(
+    where: str, value: float | None, least: int, most: int | None = None
+) -> list[Finding]:
+    """Check that a number is within the service's bounds; a token is not known."""
+    if value is None or is_token(value):
+        return []
+    if value >= least and (most is None or value <= most):
+        return []
+    takes = f"{least} or more" if most is None else f"{least} to {most}"
+    return refused(where, f"{where} is {readable(value)}", takes)
 
 
 def wrong(name: str, message: str, fix: str) -> Finding:

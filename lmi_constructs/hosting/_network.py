@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lmi_constructs.checks.network import OFFLINE, OTHER_HUBS
-from lmi_constructs.findings import Finding
+from lmi_constructs.findings import Finding, LmiError
+from lmi_constructs.readable import said_by
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from aws_cdk import aws_ec2 as ec2
     from constructs import Construct
@@ -18,17 +20,31 @@ if TYPE_CHECKING:
 
 
 def selected_subnets(vpc: ec2.IVpc, selection: ec2.SubnetSelection | None) -> ec2.SelectedSubnets:
-    """Return the subnets of a selection, by default the VPC's private ones."""
-    if selection is None:
-        return vpc.select_subnets()
-    return vpc.select_subnets(
-        availability_zones=selection.availability_zones,
-        one_per_az=selection.one_per_az,
-        subnet_filters=selection.subnet_filters,
-        subnet_group_name=selection.subnet_group_name,
-        subnets=selection.subnets,
-        subnet_type=selection.subnet_type,
-    )
+    """Return the subnets of a selection, by default the VPC's private ones.
+
+    Raises:
+        LmiError: If the VPC has no such subnets (LMI096).
+    """
+    try:
+        if selection is None:
+            return vpc.select_subnets()
+        return vpc.select_subnets(
+            availability_zones=selection.availability_zones,
+            one_per_az=selection.one_per_az,
+            subnet_filters=selection.subnet_filters,
+            subnet_group_name=selection.subnet_group_name,
+            subnets=selection.subnets,
+            subnet_type=selection.subnet_type,
+        )
+    except RuntimeError as error:
+        finding = Finding(
+            rule="LMI096",
+            message=f"no subnets can be chosen: {said_by(error)}",
+            why="a VPC without subnets for it takes no container",
+            fix="choose subnets that the VPC has: vpc_subnets=ec2.SubnetSelection(...)",
+            where="vpc" if selection is None else "vpc_subnets",
+        )
+        raise LmiError(finding) from error
 
 
 @dataclass(frozen=True)
@@ -85,6 +101,17 @@ def check_isolation(isolated: bool, data: BoundModelData) -> list[Finding]:
 
 def check_network(vpc: object, subnets: object, groups: object) -> list[Finding]:
     """Check that subnets and security groups come with their VPC."""
+    if vpc is not None and isinstance(groups, Sequence) and not groups:
+        return [
+            Finding(
+                rule="LMI096",
+                message="security_groups is empty",
+                why="SageMaker takes 1 to 5 groups",
+                fix="leave security_groups out for a new group, or give one",
+                where="security_groups",
+                source="botocore 1.44.8 sagemaker 2017-07-24 VpcConfig",
+            )
+        ]
     if vpc is not None or (subnets is None and groups is None):
         return []
     return [

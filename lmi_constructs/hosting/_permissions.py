@@ -13,6 +13,7 @@ from lmi_constructs.hosting._acknowledgements import acknowledge_policy, acknowl
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from aws_cdk import aws_kms as kms
     from constructs import Construct, IDependable
 
     from lmi_constructs.hosting._surroundings import Surroundings
@@ -21,6 +22,15 @@ _NO_RESOURCES = (
     "PutMetricData is limited to two namespaces by a condition, ecr:GetAuthorizationToken has no"
     " resources, and SageMaker makes network interfaces whose ARNs are not known before"
 )
+_LOGGING = (
+    "logs:CreateLogGroup",
+    "logs:CreateLogStream",
+    "logs:DescribeLogStreams",
+    "logs:PutLogEvents",
+)
+_OF_COMPONENTS = "/aws/sagemaker/InferenceComponents"
+"""Begins the names of components' log groups, and is the namespace of their metrics of use."""
+
 _METRIC_NAMESPACES = ("AWS/SageMaker", "/aws/sagemaker/Endpoints")
 
 
@@ -57,25 +67,65 @@ def _one_or_all(values: tuple[str, ...]) -> str | list[str]:
     return values[0] if len(values) == 1 else list(values)
 
 
+def key_permission(actions: tuple[str, ...], key: kms.IKey) -> Permission:
+    """Return what using a key takes, also of one that is given by an alias.
+
+    IAM names a key by its ARN only: a statement about an alias gives nothing. Of an alias that was
+    made elsewhere the key is not known, so that a condition asks for the alias.
+
+    Source: https://docs.aws.amazon.com/kms/latest/developerguide/cmks-in-iam-policies.html (as of
+    2026-12-03).
+    """
+    from aws_cdk import aws_kms as kms
+
+    arn = key.alias_target_key.key_arn if isinstance(key, kms.Alias) else key.key_arn
+    place, is_alias, alias = arn.partition(":alias/")
+    if not is_alias:
+        return Permission(actions, (arn,))
+    return Permission(
+        actions,
+        (f"{place}:key/*",),
+        {"ForAnyValue:StringEquals": {"kms:ResourceAliases": f"alias/{alias}"}},
+        why_wildcard="the key is given by an alias, which a condition asks for: IAM cannot name it so",
+    )
+
+
 def endpoint_permissions(surroundings: Surroundings) -> tuple[Permission, ...]:
     """Return what every container of an endpoint needs: its log group and its metrics."""
     log_group = surroundings.arn("logs", "log-group:/aws/sagemaker/Endpoints/*")
     return (
         Permission(
-            actions=(
-                "logs:CreateLogGroup",
-                "logs:CreateLogStream",
-                "logs:DescribeLogStreams",
-                "logs:PutLogEvents",
-            ),
+            actions=_LOGGING,
             resources=(log_group,),
             why_wildcard="the log group carries the endpoint's name, which is made after the role",
         ),
+        _publishing(*_METRIC_NAMESPACES),
+    )
+
+
+def component_permissions(surroundings: Surroundings, name: str) -> tuple[Permission, ...]:
+    """Return what a component's container needs besides: a log group and a namespace of its own.
+
+    Source: awslabs/ml-container-creator@21ae2a46:templates/do/logs for the log group,
+    https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html for the namespace (both
+    as of 2026-12-03).
+    """
+    log_group = surroundings.arn("logs", f"log-group:{_OF_COMPONENTS}/{name}")
+    return (
         Permission(
-            actions=("cloudwatch:PutMetricData",),
-            conditions={"StringEquals": {"cloudwatch:namespace": list(_METRIC_NAMESPACES)}},
-            why_wildcard=_NO_RESOURCES,
+            actions=_LOGGING,
+            resources=(log_group, f"{log_group}:*"),
+            why_wildcard="SageMaker chooses the names of the streams of this log group",
         ),
+        _publishing(_OF_COMPONENTS),
+    )
+
+
+def _publishing(*namespaces: str) -> Permission:
+    return Permission(
+        actions=("cloudwatch:PutMetricData",),
+        conditions={"StringEquals": {"cloudwatch:namespace": _one_or_all(namespaces)}},
+        why_wildcard=_NO_RESOURCES,
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from constructs import Construct
 
 from lmi_constructs.findings import Finding, LmiError, raise_errors
-from lmi_constructs.hosting._kinds import Kind, check_kinds, needed, text
+from lmi_constructs.hosting._kinds import Kind, check_kinds, needed, text, wrong
 from lmi_constructs.hosting._tokens import is_token
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def placed(scope: object, id: object, *, fix: str = "give each an id of its own"
     """
     raise_errors(check_kinds({"scope": scope, "id": id}, _PLACE))
     if not id:
-        raise_errors(check_kinds({"id": None}, _PLACE))
+        raise LmiError(wrong("id", f"id is {id!r}", _PLACE["id"].fix))
     if is_token(id):
         raise LmiError(_UNKNOWN)
     try:
@@ -59,3 +59,20 @@ def placed(scope: object, id: object, *, fix: str = "give each an id of its own"
             where="id",
         )
         raise LmiError(finding) from error
+
+
+class PlacedConstruct(Construct):
+    """A construct that says what to write instead if it cannot be where it was put."""
+
+    def __init__(self, scope: Construct, id: str) -> None:
+        """Take a place in the construct tree.
+
+        Args:
+            scope: Parent.
+            id: Id within the parent.
+
+        Raises:
+            LmiError: If there can be no construct (LMI010), or there is one already (LMI067).
+        """
+        with placed(scope, id):
+            super().__init__(scope, id)

@@ -15,6 +15,7 @@ from lmi_constructs.facts.host_images import host_images
 from lmi_constructs.facts.limits import hosting_instance_type_names
 from lmi_constructs.findings import Finding, raise_errors
 from lmi_constructs.hosting._keywords import check_keywords
+from lmi_constructs.hosting._kinds import refused
 from lmi_constructs.hosting._resolved_model import ResolvedModel, words
 from lmi_constructs.hosting._time_outs import check_range
 from lmi_constructs.hosting._tokens import is_token
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 _INSTANCE_TYPE = re.compile(r"^ml\.[a-z0-9-]+\.[a-z0-9-]+$")
 _SHORTEST_PROVISIONING_SECONDS = 300
+_MOST_POOLS = 5
+"""botocore 1.44.8 sagemaker 2017-07-24 InstancePoolList."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +261,9 @@ def _check_shape(variant: LmiVariant) -> list[Finding]:
                 where="instance_type",
             )
         )
+    if len(variant.instance_pools) > _MOST_POOLS:
+        message = f"there are {len(variant.instance_pools)} instance_pools"
+        findings += refused("instance_pools", message, f"up to {_MOST_POOLS} pools")
     count = variant.initial_instance_count
     if not is_token(count) and count < 1:
         findings.append(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lmi_constructs.findings import LmiError
 from lmi_constructs.hosting._kinds import wrong
+from lmi_constructs.readable import said_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +36,18 @@ def whole_seconds(duration: cdk.Duration, where: str) -> int:
     return found
 
 
+def exact_seconds(duration: cdk.Duration | None, where: str) -> float | None:
+    """Return seconds with their fractions, keeping nothing as nothing and a token as a token.
+
+    Raises:
+        LmiError: If it is a token in another unit (LMI010).
+    """
+    if duration is None:
+        return None
+    fix = "give seconds: cdk.Duration.seconds(...)"
+    return _converted(lambda: duration.to_seconds(integral=False), where, fix)
+
+
 def mebibytes(size: cdk.Size | None, where: str) -> int | None:
     """Return whole MiB, keeping nothing as nothing and a token as a token.
 
@@ -58,9 +71,13 @@ def gibibytes(size: cdk.Size | None, where: str) -> int | None:
 
 
 def _whole(convert: Callable[[], float], where: str, fix: str) -> int:
+    return int(_converted(convert, where, fix))
+
+
+def _converted(convert: Callable[[], float], where: str, fix: str) -> float:
     """Return what the CDK converts a value to, or say what it says of one that it cannot."""
     try:
-        return int(convert())
+        return convert()
     except RuntimeError as error:
-        said = f"{where} cannot be converted: {str(error).splitlines()[0]}"
+        said = f"{where} cannot be converted: {said_by(error)}"
         raise LmiError(wrong(where, said, fix)) from error

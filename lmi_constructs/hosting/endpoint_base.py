@@ -6,32 +6,24 @@ from typing import TYPE_CHECKING
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
-from constructs import Construct
 
+from lmi_constructs.hosting._grants import allow
 from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._names import check_name
-from lmi_constructs.hosting._places import placed
+from lmi_constructs.hosting._places import PlacedConstruct
 from lmi_constructs.hosting._report import report
 from lmi_constructs.monitoring.metrics import endpoint_metric, seconds_of_period
 
 if TYPE_CHECKING:
     from aws_cdk import aws_cloudwatch as cloudwatch
+    from constructs import Construct
 
 
-class EndpointBase(Construct):
+class EndpointBase(PlacedConstruct):
     """An endpoint, whoever made it."""
 
     _name_of_metrics: str | None = None
     """The name as a literal, where metrics must not make alarms depend on the endpoint."""
-
-    def __init__(self, scope: Construct, id: str) -> None:
-        """Take a place in the construct tree.
-
-        Raises:
-            LmiError: If there can be no construct (LMI010), or there is one already (LMI067).
-        """
-        with placed(scope, id):
-            super().__init__(scope, id)
 
     @property
     def endpoint_name(self) -> str:
@@ -95,7 +87,7 @@ class EndpointBase(Construct):
 
         Args:
             name: Name of the metric, such as `ModelLatency`.
-            variant_name: The variant. Default: the only one.
+            variant_name: The variant, or a shadow variant. Default: the only one that answers.
             statistic: Default: the one that makes sense of this metric.
             period: Default: one minute.
 
@@ -174,10 +166,7 @@ class EndpointBase(Construct):
         return self.metric("DiskUtilization", period=period)
 
     def _grant(self, grantee: iam.IGrantable, *actions: str) -> iam.Grant:
-        report(self, check_keywords({"grantee": grantee}))
-        return iam.Grant.add_to_principal(
-            grantee=grantee, actions=list(actions), resource_arns=[self.endpoint_arn]
-        )
+        return allow(self, grantee, actions, [self.endpoint_arn])
 
     def _variant_name(self, variant_name: str | None) -> str:
         return variant_name or "AllTraffic"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aws_cdk import aws_sagemaker as sagemaker
-from constructs import Construct
 
 from lmi_constructs.checks.plugin import attach_to
 from lmi_constructs.findings import Finding, LmiError
@@ -13,7 +12,7 @@ from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._names import check_name
 from lmi_constructs.hosting._network import Network, check_network
 from lmi_constructs.hosting._permissions import Permission, grant
-from lmi_constructs.hosting._places import placed
+from lmi_constructs.hosting._places import PlacedConstruct
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._resolved_variant import ResolvedVariant
 from lmi_constructs.hosting._surroundings import Surroundings
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from aws_cdk import aws_ec2 as ec2
     from aws_cdk import aws_iam as iam
     from aws_cdk import aws_kms as kms
+    from constructs import Construct
 
     from lmi_constructs.hosting.endpoint_features import (
         AsyncInference,
@@ -38,7 +38,7 @@ _MOST_VARIANTS = 10
 """botocore 1.44.8 sagemaker 2017-07-24 ProductionVariantList."""
 
 
-class LmiEndpointConfig(Construct):
+class LmiEndpointConfig(PlacedConstruct):
     """An endpoint configuration.
 
     Its name is always generated: CloudFormation replaces a configuration on every change, and the
@@ -95,8 +95,7 @@ class LmiEndpointConfig(Construct):
         Raises:
             LmiError: If a variant or the network would fail at deploy time.
         """
-        with placed(scope, id):
-            super().__init__(scope, id)
+        super().__init__(scope, id)
         attach_to(self, scope)
         given = {
             "encryption_key": encryption_key,
@@ -120,6 +119,8 @@ class LmiEndpointConfig(Construct):
         findings += _check_names([resolved.variant.variant_name for resolved in self._everyone])
         findings += _check_numbers(len(self.variants), len(self.shadow_variants))
         findings += _check_weights([resolved.variant.weight for resolved in self._everyone])
+        findings += _check_traffic([resolved.variant.weight for resolved in self.variants])
+        findings += _check_shadow(self.is_async and bool(self.shadow_variants))
         findings += _check_key(encryption_key, self._everyone)
         findings += check_network(vpc, vpc_subnets, security_groups)
         report(self, dict.fromkeys(findings))
@@ -150,18 +151,21 @@ class LmiEndpointConfig(Construct):
         self._grant_writing(data_capture, async_inference)
         self.endpoint_config_name: str = self.resource.attr_endpoint_config_name
 
-    def variant(self, name: str | None = None) -> ResolvedVariant:
+    def variant(self, name: str | None = None, *, or_shadow: bool = False) -> ResolvedVariant:
         """Return a variant by name, or the only one.
+
+        Args:
+            name: Name of the variant. Default: the only one that answers.
+            or_shadow: Whether it may be a shadow variant, which has metrics and does not answer.
 
         Raises:
             LmiError: If there is no such variant, or no name and several variants (LMI069).
         """
-        found = [
-            item for item in self.variants if name is None or item.variant.variant_name == name
-        ]
+        among = self._everyone if or_shadow and name is not None else self.variants
+        found = [item for item in among if name is None or item.variant.variant_name == name]
         if len(found) == 1:
             return found[0]
-        names = ", ".join(repr(item.variant.variant_name) for item in self.variants)
+        names = ", ".join(repr(item.variant.variant_name) for item in among)
         finding = Finding(
             rule="LMI069",
             message=f"variant {name!r} is not one of {names}" if name else f"which of {names}?",
@@ -188,7 +192,7 @@ class LmiEndpointConfig(Construct):
         for feature in (data_capture, async_inference):
             permissions += feature.permissions(surroundings) if feature else ()
         for core_dump in core_dumps:
-            permissions += core_dump.location.write_permissions(surroundings)
+            permissions += core_dump.permissions(surroundings)
         self._grant(permissions)
 
     def _grant(self, permissions: list[Permission]) -> None:
@@ -232,6 +236,40 @@ def _check_weights(weights: list[float]) -> list[Finding]:
         )
         for weight in weights
         if not is_token(weight) and weight < 0
+    ]
+
+
+def _check_traffic(weights: list[float]) -> list[Finding]:
+    """Warn of weights of which no share follows; a token is not known."""
+    if not weights or any(is_token(weight) or weight != 0 for weight in weights):
+        return []
+    return [
+        Finding(
+            rule="LMI010",
+            message="the weight of every variant is 0",
+            why="a variant's share is its weight divided by the sum of all, which is no number then",
+            fix="give at least one variant a weight above 0",
+            severity="warning",
+            where="weight",
+            source="botocore 1.44.8 sagemaker 2017-07-24 ProductionVariant.InitialVariantWeight",
+        )
+    ]
+
+
+def _check_shadow(behind_async: bool) -> list[Finding]:
+    """Warn of a shadow variant of an asynchronous endpoint."""
+    if not behind_async:
+        return []
+    return [
+        Finding(
+            rule="LMI068",
+            message="shadow_variants are given for an asynchronous endpoint",
+            why="SageMaker shadows real-time endpoints only, and says that it refuses others",
+            fix="leave shadow_variants or async_inference out",
+            severity="warning",
+            where="shadow_variants",
+            source="https://docs.amazonaws.cn/en_us/sagemaker/latest/dg/shadow-tests-exclusions.html",
+        )
     ]
 
 

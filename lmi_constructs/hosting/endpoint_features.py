@@ -16,15 +16,16 @@ from lmi_constructs.hosting._kinds import (
     ENCRYPTION_KEY,
     TOPIC,
     Kind,
+    check_bounds,
     check_fields,
     needed,
+    refused,
     text,
 )
-from lmi_constructs.hosting._permissions import Permission
+from lmi_constructs.hosting._permissions import Permission, key_permission
 from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.hosting._units import seconds
-from lmi_constructs.hosting.s3_location import S3Location
-from lmi_constructs.readable import readable
+from lmi_constructs.hosting.s3_location import S3Location, check_output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,26 +39,6 @@ if TYPE_CHECKING:
 
 _PUBLISH_SECONDS = (10, 30, 60, 120, 180, 240, 300)
 _Config = sagemaker.CfnEndpointConfig
-
-
-def _refused(where: str, message: str, takes: str) -> list[Finding]:
-    return [
-        Finding(
-            rule="LMI010",
-            message=message,
-            why=f"CreateEndpointConfig takes {takes}, and refuses the configuration",
-            fix=f"give {takes}",
-            where=where,
-            source="botocore 1.44.8 sagemaker 2017-07-24 EndpointConfig",
-        )
-    ]
-
-
-def _check_range(where: str, value: float | None, least: int, most: int) -> list[Finding]:
-    """Check that a number is within the service's bounds; a token is not known."""
-    if value is None or is_token(value) or least <= value <= most:
-        return []
-    return _refused(where, f"{where} is {readable(value)}", f"{least} to {most}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,10 +75,10 @@ class DataCapture:
             "encryption_key": ENCRYPTION_KEY,
         }
         check_fields(self, kinds)
-        found = _check_range("sampling_percentage", self.sampling_percentage, 0, 100)
+        found = check_bounds("sampling_percentage", self.sampling_percentage, 0, 100)
         if not self.modes:
-            found += _refused("modes", "modes is empty", 'one mode or more, such as ["Input"]')
-        raise_errors(found)
+            found += refused("modes", "modes is empty", 'one mode or more, such as ["Input"]')
+        raise_errors([*found, *check_output(self.bucket, {"prefix": self.prefix})])
 
     def render(self) -> sagemaker.CfnEndpointConfig.DataCaptureConfigProperty:
         """Return the L1 property."""
@@ -165,7 +146,43 @@ class AsyncInference:
         }
         check_fields(self, kinds)
         most = self.max_concurrent_invocations_per_instance
-        raise_errors(_check_range("max_concurrent_invocations_per_instance", most, 1, 1000))
+        prefixes = {"output_prefix": self.output_prefix, "failure_prefix": self.failure_prefix}
+        raise_errors(
+            [
+                *check_bounds("max_concurrent_invocations_per_instance", most, 1, 1000),
+                *check_output(self.bucket, prefixes),
+                *self._check_topics(),
+            ]
+        )
+
+    def _check_topics(self) -> list[Finding]:
+        """Check that an answer is included in a notification that there is, and once."""
+        topics = {
+            "SUCCESS_NOTIFICATION_TOPIC": ("success_topic", self.success_topic),
+            "ERROR_NOTIFICATION_TOPIC": ("error_topic", self.error_topic),
+        }
+        included = [word for word in self.include_response_in if word in topics]
+        return [
+            Finding(
+                rule="LMI068",
+                message=f"include_response_in has {word}, and there is no {topics[word][0]}",
+                why="without the topic there is no notification that the answer could be part of",
+                fix=f"give {topics[word][0]}=, or leave include_response_in out",
+                where="include_response_in",
+            )
+            for word in dict.fromkeys(included)
+            if topics[word][1] is None
+        ] + [
+            Finding(
+                rule="LMI010",
+                message=f"include_response_in has {word} {included.count(word)} times",
+                why="there is one topic of each kind",
+                fix="name it once",
+                where="include_response_in",
+            )
+            for word in dict.fromkeys(included)
+            if included.count(word) > 1
+        ]
 
     def render(self) -> sagemaker.CfnEndpointConfig.AsyncInferenceConfigProperty:
         """Return the L1 property."""
@@ -202,6 +219,12 @@ class AsyncInference:
         if topics:
             arns = tuple(topic.topic_arn for topic in topics)
             permissions.append(Permission(("sns:Publish",), arns))
+        keys = (getattr(topic, "master_key", None) for topic in topics)
+        permissions += [  # as Topic.grant_publish of the CDK gives them
+            key_permission(("kms:Decrypt", "kms:GenerateDataKey*"), key)
+            for key in keys
+            if key is not None
+        ]
         return tuple(dict.fromkeys(permissions))
 
     def _locations(self) -> list[S3Location]:
@@ -238,7 +261,7 @@ class EndpointMetrics:
         if every is not None and not is_token(every) and every not in _PUBLISH_SECONDS:
             takes = ", ".join(map(str, _PUBLISH_SECONDS)) + " seconds"
             raise LmiError(
-                _refused("publish_frequency", f"publish_frequency is {every} seconds", takes)
+                refused("publish_frequency", f"publish_frequency is {every} seconds", takes)
             )
 
     def render(self) -> sagemaker.CfnEndpointConfig.MetricsConfigProperty:

@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING, Literal
 
 from aws_cdk import aws_sagemaker as sagemaker
 
+from lmi_constructs.findings import LmiError
 from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._names import literal_name
 from lmi_constructs.hosting._places import placed
 from lmi_constructs.hosting._planning import engine_concurrency
 from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._rollout_checks import check_watched, missing_rollout, watched_alarms
+from lmi_constructs.hosting._topics import check_topics
+from lmi_constructs.hosting._units import exact_seconds
 from lmi_constructs.hosting.endpoint_base import EndpointBase
-from lmi_constructs.hosting.rollout import Rollout, check_rollback, check_watched
+from lmi_constructs.hosting.rollout import Rollout
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
     from lmi_constructs.hosting.scaling import ScalableInstanceCount
     from lmi_constructs.hosting.smoke_test import LmiSmokeTest, SmokeCheck
     from lmi_constructs.monitoring.alarms import EndpointAlarms
+    from lmi_constructs.monitoring.component_alarms import ComponentAlarms
     from lmi_constructs.monitoring.dashboard import EndpointDashboard
 
 
@@ -124,15 +129,15 @@ class EndpointOperations(EndpointBase):
             gpu_memory_utilization: Percent of the memory of one GPU; multiplied by the number of
                 GPUs, as CloudWatch adds them up. The engine reserves its share at start, so this
                 says little about load.
-            variant_name: The variant. Default: the only one.
+            variant_name: The variant, or a shadow variant. Default: the only one that answers.
 
         Raises:
             LmiError: If an alarm could never say anything (LMI088), or needs the number of GPUs and
                 it is not known (LMI087).
         """
-        from lmi_constructs.monitoring.alarms import EndpointAlarms, seconds
+        from lmi_constructs.monitoring.alarms import EndpointAlarms
 
-        resolved = self.endpoint_config.variant(variant_name)
+        resolved = self.endpoint_config.variant(variant_name, or_shadow=True)
         is_async, instance = self.endpoint_config.is_async, resolved.instance
         if concurrent_requests == "engine":
             concurrent_requests = None if is_async else engine_concurrency(resolved.verdict)
@@ -153,6 +158,7 @@ class EndpointOperations(EndpointBase):
             self,
             check_keywords({"topic": topic, "paging_topic": paging_topic, **shares, **latencies}),
         )
+        report(self, check_topics(self, {"topic": topic, "paging_topic": paging_topic}))
         id = self._id_of("Alarms", resolved)
         with placed(self, id, fix="call add_alarms once for each variant, with all thresholds"):
             return EndpointAlarms(
@@ -166,11 +172,13 @@ class EndpointOperations(EndpointBase):
                 paging_topic=paging_topic,
                 thresholds={
                     **shares,
-                    **{name: seconds(duration) for name, duration in latencies.items()},
+                    **{name: exact_seconds(value, name) for name, value in latencies.items()},
                 },
             )
 
-    def roll_back_on(self, alarms: EndpointAlarms | Sequence[cloudwatch.IAlarm]) -> None:
+    def roll_back_on(
+        self, alarms: EndpointAlarms | ComponentAlarms | Sequence[cloudwatch.IAlarm]
+    ) -> None:
         """Let alarms take an update back while it is rolled out.
 
         The endpoint is created after the alarms, which therefore must not be made from its name as
@@ -185,16 +193,12 @@ class EndpointOperations(EndpointBase):
             LmiError: If the endpoint has no `Rollout`, there are no alarms or too many, one stands in
                 another region or account, or it was called before (LMI073).
         """
-        from lmi_constructs.monitoring.alarms import EndpointAlarms
-
-        if isinstance(alarms, EndpointAlarms):
-            chosen: tuple[cloudwatch.IAlarm, ...] = alarms.of_updates
-        else:
-            report(self, check_keywords({"alarms": alarms}))
-            chosen = tuple(alarms)
-        report(self, check_rollback(self.rollout, len(chosen)))
-        report(self, check_watched(self, chosen, again=self._rolls_back))
-        assert self.rollout is not None  # noqa: S101 - checked above
+        chosen, reaction = watched_alarms(alarms)
+        report(self, check_keywords({"alarms": chosen}))
+        if self.rollout is None:
+            raise LmiError(missing_rollout().at(self.node.path))
+        again = self._rolls_back
+        report(self, check_watched(self, self.rollout, chosen, reaction, again=again))
         names = [alarm.alarm_name for alarm in chosen]
         self._rolls_back = True
         self.resource.deployment_config = self.rollout.render(names)
@@ -209,7 +213,7 @@ class EndpointOperations(EndpointBase):
         Limits of scaling are shown of what scales when it is called, so call it last.
 
         Args:
-            variant_name: The variant. Default: the only one.
+            variant_name: The variant, or a shadow variant. Default: the only one that answers.
             components: Components and adapters of a fleet that get graphs of their own.
 
         Raises:
@@ -219,7 +223,7 @@ class EndpointOperations(EndpointBase):
         from lmi_constructs.monitoring.dashboard import EndpointDashboard
 
         report(self, check_keywords({"components": components}))
-        resolved = self.endpoint_config.variant(variant_name)
+        resolved = self.endpoint_config.variant(variant_name, or_shadow=True)
         id = self._id_of("Dashboard", resolved)
         scaling = self.node.try_find_child(self._id_of("Scaling", resolved))
         with placed(self, id, fix="call add_dashboard once for each variant"):
@@ -314,9 +318,10 @@ class EndpointOperations(EndpointBase):
         return rollout.check(min(counts), len(variants))
 
     def _variant_name(self, variant_name: str | None) -> str:
-        return self.endpoint_config.variant(variant_name).variant.variant_name
+        return self.endpoint_config.variant(variant_name, or_shadow=True).variant.variant_name
 
     def _id_of(self, name: str, variant: ResolvedVariant) -> str:
         """Return the id of a variant's construct: by place, as a name is the user's."""
-        place = self.endpoint_config.variants.index(variant)
+        config = self.endpoint_config
+        place = [*config.variants, *config.shadow_variants].index(variant)
         return name if place == 0 else f"{name}{place + 1}"

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import aws_cdk as cdk
 from aws_cdk import aws_sagemaker as sagemaker
-from constructs import Construct
 
 from lmi_constructs.checks.plugin import attach_to
 from lmi_constructs.container import LmiContainer, LmiSettings
@@ -28,7 +27,7 @@ from lmi_constructs.hosting._permissions import (
     grant,
     network_permissions,
 )
-from lmi_constructs.hosting._places import placed
+from lmi_constructs.hosting._places import PlacedConstruct
 from lmi_constructs.hosting._planning import check_architecture, judge, not_planned
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._surroundings import Surroundings
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
 
     from aws_cdk import aws_ec2 as ec2
     from aws_cdk import aws_iam as iam
+    from constructs import Construct
 
     from lmi_constructs.hosting.model_data import BoundModelData, ModelData
 
@@ -49,7 +49,7 @@ _OPENS_GATES = frozenset(
 """Variables with which a gated model may come: a token, another hub, or an image that has it."""
 
 
-class LmiModel(Construct):
+class LmiModel(PlacedConstruct):
     """A model of SageMaker that runs in an LMI container.
 
     Its name is always generated: CloudFormation replaces a model on every change, and a fixed name
@@ -114,8 +114,7 @@ class LmiModel(Construct):
         Raises:
             LmiError: If the settings, data, image or network would fail at deploy time.
         """
-        with placed(scope, id):
-            super().__init__(scope, id)
+        super().__init__(scope, id)
         given = {
             "model_data": model_data,
             "container": container,

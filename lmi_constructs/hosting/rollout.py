@@ -7,21 +7,19 @@ from typing import TYPE_CHECKING, Literal
 
 from aws_cdk import aws_sagemaker as sagemaker
 
-from lmi_constructs.findings import Finding
+from lmi_constructs.findings import raise_errors
 from lmi_constructs.hosting._kinds import COUNT, DURATION, check_fields, needed, one_of
-from lmi_constructs.hosting._surroundings import Surroundings
-from lmi_constructs.hosting._tokens import is_token
+from lmi_constructs.hosting._rollout_checks import check_kind, check_rollout, check_steps
 from lmi_constructs.hosting._units import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import aws_cdk as cdk
-    from aws_cdk import aws_cloudwatch as cloudwatch
-    from constructs import Construct
+
+    from lmi_constructs.findings import Finding
 
 _Endpoint = sagemaker.CfnEndpoint
-_SOURCE = "botocore 1.44.8 sagemaker 2017-07-24 CreateEndpointInput.DeploymentConfig"
 _FIELDS = {
     "kind": needed(one_of("ALL_AT_ONCE", "CANARY", "LINEAR", "ROLLING")),
     "percent": needed(COUNT),
@@ -29,8 +27,6 @@ _FIELDS = {
     "termination_wait": DURATION,
     "maximum_time": DURATION,
 }
-_LONGEST_SECONDS = 3600
-_MOST_ALARMS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +51,9 @@ class Rollout:
     maximum_time: cdk.Duration | None = None
 
     def __post_init__(self) -> None:
-        """Refuse values of another kind."""
+        """Refuse values of another kind, and those that its kind of update does not have."""
         check_fields(self, _FIELDS)
+        raise_errors(check_kind(self))
 
     @classmethod
     def blue_green(
@@ -150,57 +147,8 @@ class Rollout:
 
     def check(self, instance_count: int, variant_count: int) -> list[Finding]:
         """Return what is wrong with it for an endpoint of so many instances and variants."""
-        least, most = {"CANARY": (1, 50), "LINEAR": (10, 50), "ROLLING": (5, 50)}.get(
-            self.kind, (100, 100)
-        )
-        findings = []
-        if not is_token(self.percent) and not least <= self.percent <= most:
-            findings.append(
-                _finding(
-                    "LMI071",
-                    f"percent is {self.percent}",
-                    f"SageMaker takes {least} to {most} for {self.kind}",
-                    f"give {least} to {most}",
-                )
-            )
-        elif (
-            self.kind != "ALL_AT_ONCE"
-            and not is_token(instance_count)
-            and instance_count * self.percent < 100
-        ):
-            findings.append(
-                _finding(
-                    "LMI072",
-                    f"{self.percent} percent of {instance_count} instances is less than one",
-                    "SageMaker moves whole instances",
-                    "use Rollout.blue_green(...), or more instances",
-                    severity="warning",
-                )
-            )
-        if self.kind == "ROLLING" and variant_count > 1:
-            findings.append(
-                _finding(
-                    "LMI070",
-                    f"a rolling update of {variant_count} variants",
-                    "SageMaker rolls endpoints with one variant only",
-                    "use Rollout.blue_green(...)",
-                )
-            )
-        for where, given in (
-            ("bake_time", self.bake_time),
-            ("termination_wait", self.termination_wait),
-        ):
-            waits = seconds(given, where)
-            if waits is not None and not is_token(waits) and waits > _LONGEST_SECONDS:
-                findings.append(
-                    _finding(
-                        "LMI071",
-                        f"{where} is {waits} seconds",
-                        f"SageMaker waits at most {_LONGEST_SECONDS}",
-                        "give up to an hour",
-                    )
-                )
-        return findings
+        findings = check_rollout(self, "deployment", instance_count)
+        return findings or check_steps(self, instance_count, variant_count)
 
     def render(
         self, alarm_names: Sequence[str] = ()
@@ -235,71 +183,3 @@ class Rollout:
             ),
             auto_rollback_configuration=rollback,
         )
-
-
-def check_watched(
-    scope: Construct, alarms: Sequence[cloudwatch.IAlarm], *, again: bool
-) -> list[Finding]:
-    """Check that alarms are named once, and stand where what they take back does."""
-    if again:
-        return [
-            _finding(
-                "LMI073",
-                "roll_back_on is called twice",
-                "the alarms of the second call would replace those of the first",
-                "give all in one list: roll_back_on([*alarms.of_updates, mine])",
-            )
-        ]
-    here = Surroundings.of(scope)
-    return [
-        _finding(
-            "LMI073",
-            f"an alarm is in {what} {theirs}, what it should take back in {mine}",
-            "SageMaker looks for the alarm by its name where the update is, and finds none",
-            "make the alarm in a stack of the same account and region",
-        )
-        for alarm in alarms
-        for what, mine, theirs in (
-            ("region", here.region, alarm.env.region),
-            ("account", here.account, alarm.env.account),
-        )
-        if mine != theirs and not is_token(mine) and not is_token(theirs)
-    ]
-
-
-def check_rollback(rollout: Rollout | None, count: int) -> list[Finding]:
-    """Check what should take an update back."""
-    if rollout is None:
-        return [
-            _finding(
-                "LMI073",
-                "roll_back_on(...) of an endpoint without a Rollout",
-                "alarm and endpoint would need each other: the alarm's metric carries the endpoint's"
-                " name, and the endpoint must be created after the alarm",
-                "give deployment=Rollout.blue_green(...) to the endpoint, and its name is known",
-            )
-        ]
-    if 1 <= count <= _MOST_ALARMS:
-        return []
-    return [
-        _finding(
-            "LMI073",
-            f"{count} alarms to roll back on",
-            f"SageMaker takes 1 to {_MOST_ALARMS}",
-            "name the alarms on errors and latencies",
-        )
-    ]
-
-
-def _finding(
-    rule: str, message: str, why: str, fix: str, severity: Literal["error", "warning"] = "error"
-) -> Finding:
-    return Finding(
-        rule=rule,
-        message=message,
-        why=why,
-        fix=fix,
-        severity=severity,
-        where="deployment",
-        source=_SOURCE,
-    )

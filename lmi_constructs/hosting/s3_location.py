@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from lmi_constructs.findings import Finding, LmiError
 from lmi_constructs.hosting._kinds import BUCKET, ENCRYPTION_KEY, check_fields, needed, text
-from lmi_constructs.hosting._permissions import Permission
+from lmi_constructs.hosting._permissions import Permission, key_permission
 from lmi_constructs.hosting._tokens import is_token
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from aws_cdk import aws_kms as kms
     from aws_cdk import aws_s3 as s3
 
@@ -29,6 +31,15 @@ _OBJECT = {
     "encryption_key": ENCRYPTION_KEY,
 }
 _SOURCE = "botocore 1.44.8 sagemaker 2017-07-24 S3ModelDataSource"
+_MOUNTED = (
+    "cannot be mounted",
+    "SageMaker takes an S3 prefix only with exactly one trailing slash and makes the file paths under"
+    " /opt/ml/model from what follows it",
+)
+_WRITTEN = (
+    "is no place to write to",
+    "SageMaker writes to what follows s3://bucket/, and the role may write below exactly that prefix",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +59,7 @@ class S3Location:
     def __post_init__(self) -> None:
         """Refuse a place that SageMaker would refuse or read wrongly."""
         check_fields(self, _LOCATION)
-        findings = [*_check_bucket(self.bucket), *_check_prefix(self.prefix)]
+        findings = [*_check_bucket(self.bucket), *_check_prefix(self.prefix, "prefix", *_MOUNTED)]
         if findings:
             raise LmiError(findings)
 
@@ -82,7 +93,7 @@ class S3Location:
             Permission(("s3:ListBucket",), (bucket_arn,), listed),
         ]
         if self.key is not None:
-            permissions.append(Permission(("kms:Decrypt",), (self.key.key_arn,)))
+            permissions.append(key_permission(("kms:Decrypt",), self.key))
         return tuple(permissions)
 
     def write_permissions(self, surroundings: Surroundings) -> tuple[Permission, ...]:
@@ -97,7 +108,7 @@ class S3Location:
         ]
         if self.key is not None:
             actions = ("kms:Decrypt", "kms:GenerateDataKey")
-            permissions.append(Permission(actions, (self.key.key_arn,)))
+            permissions.append(key_permission(actions, self.key))
         return tuple(permissions)
 
     def _bucket_arn(self, surroundings: Surroundings) -> str:
@@ -143,7 +154,7 @@ class S3Object:
         if key is None and not isinstance(self.bucket, str):
             key = self.bucket.encryption_key
         if key is not None:
-            permissions.append(Permission(("kms:Decrypt",), (key.key_arn,)))
+            permissions.append(key_permission(("kms:Decrypt",), key))
         return tuple(permissions)
 
 
@@ -163,14 +174,28 @@ def _check_bucket(bucket: s3.IBucket | str) -> list[Finding]:
             rule="LMI025",
             message=f"{bucket!r} is not the name of a bucket",
             why="SageMaker could not read the S3 address",
-            fix="give the bare name, such as my-models, without s3:// and without the prefix",
+            fix="give the bare name in small letters, such as my-models, without s3:// and without the"
+            " prefix",
             where="bucket",
             source=_SOURCE,
         )
     ]
 
 
-def _check_prefix(prefix: str) -> list[Finding]:
+def check_output(bucket: s3.IBucket | str, prefixes: Mapping[str, str | None]) -> list[Finding]:
+    """Check a place that SageMaker writes to: a bucket, and prefixes by their keywords."""
+    return [
+        *_check_bucket(bucket),
+        *(
+            finding
+            for where, prefix in prefixes.items()
+            if prefix is not None
+            for finding in _check_prefix(prefix, where, *_WRITTEN)
+        ),
+    ]
+
+
+def _check_prefix(prefix: str, where: str, wrongly: str, why: str) -> list[Finding]:
     """Check a prefix: one trailing slash, none leading, no empty, `.` or `..` parts."""
     if is_token(prefix) or prefix == "":
         return []
@@ -190,11 +215,10 @@ def _check_prefix(prefix: str) -> list[Finding]:
     return [
         Finding(
             rule=rule,
-            message=f"prefix {prefix!r} cannot be mounted: {wrong}",
-            why="SageMaker takes an S3 prefix only with exactly one trailing slash and makes the"
-            " file paths under /opt/ml/model from what follows it",
+            message=f"{where} {prefix!r} {wrongly}: {wrong}",
+            why=why,
             fix=f"write {meant!r}",
-            where="prefix",
+            where=where,
             source=_SOURCE,
         )
     ]

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
-from constructs import Construct
 
 from lmi_constructs.findings import Finding
 from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._names import check_name
-from lmi_constructs.hosting._places import placed
+from lmi_constructs.hosting._places import PlacedConstruct
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._surroundings import Surroundings
 from lmi_constructs.hosting._tokens import is_token
@@ -27,10 +26,13 @@ if TYPE_CHECKING:
 
     from aws_cdk import aws_lambda as lambda_
     from aws_cdk import aws_logs as logs
+    from constructs import Construct
 
+    from lmi_constructs.container import Verdict
     from lmi_constructs.hosting.components.component_base import ComponentBase
     from lmi_constructs.hosting.endpoint_base import EndpointBase
     from lmi_constructs.hosting.endpoint_config import LmiEndpointConfig
+    from lmi_constructs.hosting.model import LmiModel
 
 SmokeCheck = Literal[
     "readiness",
@@ -50,7 +52,7 @@ _LONGEST_MINUTES = 15
 """What Lambda allows."""
 
 
-class LmiSmokeTest(Construct):
+class LmiSmokeTest(PlacedConstruct):
     """Tries every way to call an endpoint at the end of a deployment.
 
     A Lambda function runs what `lmi smoke` runs: readiness, chat, completion and `inputs`, each also
@@ -109,8 +111,7 @@ class LmiSmokeTest(Construct):
         from aws_cdk import aws_lambda as lambda_
         from aws_cdk import aws_logs as logs
 
-        with placed(scope, id):
-            super().__init__(scope, id)
+        super().__init__(scope, id)
         given: dict[str, object] = {
             "fleet": endpoint,
             "component": component,
@@ -129,6 +130,7 @@ class LmiSmokeTest(Construct):
                 *_check(skip, max_tokens, is_async=config is not None and config.is_async),
                 *check_name(name, "inference_component_name", "LMI065"),
                 *_check_model(config, name),
+                *_check_adapters(*_tested(config, component), adapters),
                 *_check_timeout(seconds(timeout, "timeout")),
             ],
         )
@@ -223,6 +225,41 @@ def _check_model(config: LmiEndpointConfig | None, component_name: str | None) -
     else:
         return []
     return [Finding(rule="LMI012", message=message, why=why, fix=fix, where="component")]
+
+
+def _tested(
+    config: LmiEndpointConfig | None, component: ComponentBase | None
+) -> tuple[LmiModel | None, Verdict | None]:
+    """Return the model that is tested and what its container does with it, as far as known."""
+    if component is not None:
+        resolved = getattr(component, "resolved", None)
+        return getattr(component, "model", None), None if resolved is None else resolved.verdict
+    if config is None:
+        return None, None
+    return config.variants[0].variant.model, config.variants[0].verdict
+
+
+def _check_adapters(
+    model: LmiModel | None, verdict: Verdict | None, adapters: Sequence[str]
+) -> list[Finding]:
+    """Check that the model takes adapters; a file beside a mounted one may still say so."""
+    if not adapters or model is None or verdict is None or verdict.starts is None:
+        return []
+    if verdict.effective.get("enable_lora"):
+        return []
+    mounted = model.data.is_mounted
+    return [
+        Finding(
+            rule="LMI012",
+            message="adapters are tested of a model that nothing sets up for them"
+            + (", unless a serving.properties beside it does" if mounted else ""),
+            why="the container knows none, so that the test fails and the deployment is taken back",
+            fix="give LmiSettings(enable_lora=True, ...), or leave adapters out",
+            severity="warning" if mounted else "error",
+            where="adapters",
+            source="https://docs.vllm.ai/en/latest/features/lora/",
+        )
+    ]
 
 
 def _check_timeout(given: int | None) -> list[Finding]:

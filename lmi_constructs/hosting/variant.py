@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from aws_cdk import aws_sagemaker as sagemaker
 
-from lmi_constructs.findings import Finding, LmiError
+from lmi_constructs.findings import Finding, LmiError, raise_errors
 from lmi_constructs.hosting._kinds import (
     BUCKET,
     COUNT,
     ENCRYPTION_KEY,
     Kind,
+    check_bounds,
     check_fields,
     needed,
     one_of,
+    refused,
     text,
 )
-from lmi_constructs.hosting.s3_location import S3Location
+from lmi_constructs.hosting._permissions import Permission, key_permission
+from lmi_constructs.hosting._tokens import is_token
+from lmi_constructs.hosting.s3_location import S3Location, check_output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,9 +33,14 @@ if TYPE_CHECKING:
     from aws_cdk import aws_s3 as s3
 
     from lmi_constructs.container import LmiContainer
+    from lmi_constructs.hosting._surroundings import Surroundings
     from lmi_constructs.hosting.model import LmiModel
 
 _Variant = sagemaker.CfnEndpointConfig
+_RESERVATION = re.compile(
+    r"(?=.{20,258}$)arn:aws[a-z-]*:sagemaker:[a-z0-9-]*:\d{12}:[a-z0-9-]{1,14}/.*"
+)
+"""botocore 1.44.8 sagemaker 2017-07-24 MlReservationArn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +60,39 @@ class Routing:
     def __post_init__(self) -> None:
         """Refuse values of another kind."""
         kinds = {
-            "strategy": needed(text("RANDOM")),
+            "strategy": needed(one_of("LEAST_OUTSTANDING_REQUESTS", "RANDOM", "PREFIX_AWARE")),
             "prefix_length": COUNT,
             "concurrency_threshold": COUNT,
         }
         check_fields(self, kinds)
+        raise_errors(
+            [
+                *check_bounds("prefix_length", self.prefix_length, 1024, 65536),
+                *check_bounds("concurrency_threshold", self.concurrency_threshold, 1, 1024),
+                *self._check_parts(),
+            ]
+        )
+
+    def _check_parts(self) -> list[Finding]:
+        """Check that prefix-aware routing is told all, and another kind nothing of it."""
+        parts = {
+            "prefix_length": self.prefix_length,
+            "concurrency_threshold": self.concurrency_threshold,
+        }
+        is_prefix_aware = self.strategy == "PREFIX_AWARE"
+        return [
+            Finding(
+                rule="LMI068",
+                message=f"{name} is {'missing' if is_prefix_aware else 'given'} for {self.strategy}",
+                why="SageMaker takes both for PREFIX_AWARE, and neither for another strategy",
+                fix="use Routing.prefix_aware(prefix_length=..., concurrency_threshold=...), or"
+                " Routing.least_outstanding_requests()",
+                where=name,
+                source="botocore 1.44.8 sagemaker 2017-07-24 ProductionVariantRoutingConfig",
+            )
+            for name, value in parts.items()
+            if not is_token(self.strategy) and (value is None) == is_prefix_aware
+        ]
 
     @classmethod
     def least_outstanding_requests(cls) -> Routing:
@@ -111,6 +149,7 @@ class InstancePool:
             "model": Kind("use LmiModel(...)", has="image_uri"),
         }
         check_fields(self, kinds)
+        raise_errors(check_bounds("priority", self.priority, 1, 5))
 
     def render(self) -> sagemaker.CfnEndpointConfig.InstancePoolProperty:
         """Return the L1 property."""
@@ -132,9 +171,11 @@ class CapacityReservation:
     arn: str
 
     def __post_init__(self) -> None:
-        """Refuse what is no text."""
+        """Refuse what is no ARN of a reservation."""
         arn = "arn:aws:sagemaker:us-east-1:123456789012:training-plan/NAME"
         check_fields(self, {"arn": needed(text(arn))})
+        if not is_token(self.arn) and not _RESERVATION.fullmatch(self.arn):
+            raise_errors(refused("arn", f"arn is {self.arn!r}", f"an ARN such as {arn}"))
 
     def render(self) -> sagemaker.CfnEndpointConfig.CapacityReservationConfigProperty:
         """Return the L1 property."""
@@ -176,6 +217,15 @@ class ManagedInstanceScaling:
             "scale_in_cooldown_minutes": COUNT,
         }
         check_fields(self, kinds)
+        raise_errors(
+            [
+                *check_bounds("min_instance_count", self.min_instance_count, 0),
+                *check_bounds(
+                    "scale_in_maximum_step_size", self.scale_in_maximum_step_size, 1, 100
+                ),
+                *check_bounds("scale_in_cooldown_minutes", self.scale_in_cooldown_minutes, 5, 1440),
+            ]
+        )
         steps = (self.scale_in_maximum_step_size, self.scale_in_cooldown_minutes)
         if self.scale_in_strategy is None and steps != (None, None):
             finding = Finding(
@@ -228,11 +278,24 @@ class CoreDump:
             "encryption_key": ENCRYPTION_KEY,
         }
         check_fields(self, kinds)
+        raise_errors(check_output(self.bucket, {"prefix": self.prefix}))
 
     @property
     def location(self) -> S3Location:
         """The place in S3."""
         return S3Location(self.bucket, self.prefix, self.encryption_key)
+
+    def permissions(self, surroundings: Surroundings) -> tuple[Permission, ...]:
+        """Return what the execution role needs for it.
+
+        Source: botocore 1.44.8 sagemaker 2017-07-24 ProductionVariantCoreDumpConfig.KmsKeyId, which
+        asks for `kms:Encrypt` besides what writing such an object takes.
+        """
+        location = self.location
+        written = location.write_permissions(surroundings)
+        if location.key is None:
+            return written
+        return (*written, key_permission(("kms:Encrypt",), location.key))
 
     def render(self) -> sagemaker.CfnEndpointConfig.CoreDumpConfigProperty:
         """Return the L1 property."""

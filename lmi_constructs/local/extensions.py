@@ -5,8 +5,9 @@ The one module that changes moto's state. Where moto has a place for another cla
 
 - `moto.cloudformation.models` names its `Stack` class directly, and `moto.cloudformation.parsing` its
   class of custom resources.
-- `BaseResponse.call_action` answers an operation that moto lacks with a server error in HTML, which
-  the CDK CLI cannot read and repeats for half a minute (it looks failures up in CloudTrail).
+- `BaseResponse.call_action` answers an operation or region that moto lacks with a server error in
+  HTML, which the CDK CLI cannot read and repeats for half a minute (it looks failures up in
+  CloudTrail).
 """
 
 from __future__ import annotations
@@ -84,22 +85,28 @@ def extensions(endpoint_url: str, engine: Engine) -> Iterator[None]:
             place.backend = backend
 
 
-class OperationNotImplemented(ServiceException):
-    """The local AWS does not know an operation."""
+class NotKnownHere(ServiceException):
+    """The local AWS does not know an operation, or a region."""
 
     code = "ValidationException"
     """Moto warns of a code that neither the service's model nor its own short list knows."""
 
 
 def _with_refusal(call_action: Callable[[BaseResponse], Any]) -> Callable[[BaseResponse], Any]:
-    """Return moto's `call_action`, answering what is not implemented as AWS answers errors."""
+    """Return moto's `call_action`, answering what is not known as AWS answers errors."""
 
     def answer(self: BaseResponse) -> Any:
         try:
             return call_action(self)
         except NotImplementedError as error:
-            refusal = OperationNotImplemented(f"{error} in the local AWS.")
-            _, headers, body = self.serialized(ActionResult(refusal))
-            return NOT_IMPLEMENTED, {**headers, "status": NOT_IMPLEMENTED}, body
+            return refuse(self, f"{error} in the local AWS.")
+        except KeyError as error:
+            if error.args != (self.region,):
+                raise
+            return refuse(self, f"no region {self.region} is known in the local AWS.")
+
+    def refuse(self: BaseResponse, words: str) -> Any:
+        _, headers, body = self.serialized(ActionResult(NotKnownHere(words)))
+        return NOT_IMPLEMENTED, {**headers, "status": NOT_IMPLEMENTED}, body
 
     return answer

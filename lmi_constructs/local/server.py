@@ -7,10 +7,12 @@ import os
 import socket
 import threading
 from contextlib import ExitStack, contextmanager
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from moto.core.base_backend import BackendDict
 from moto.moto_server.threaded_moto_server import ThreadedMotoServer
+from moto.sagemaker.models import sagemaker_backends
 
 from lmi_constructs.local import clients
 from lmi_constructs.local.engines import Engine, ForwardingEngine, StubEngine
@@ -98,8 +100,10 @@ class LocalAws:
         """Serve until `stop`.
 
         Raises:
-            LocalAwsError: If the port is taken, or another local AWS runs in this process.
+            LocalAwsError: If the port is taken, the region is none, or another local AWS runs in this
+                process.
         """
+        _require_region(self.region)
         if not _running.acquire(blocking=False):
             raise LocalAwsError(
                 "a local AWS runs in this process already, and all of a process share one state; "
@@ -151,6 +155,16 @@ def _quiet_log() -> Iterator[None]:
         yield
     finally:
         logger.setLevel(level)
+
+
+def _require_region(region: str) -> None:
+    known = sagemaker_backends[clients.ACCOUNT_ID].regions
+    if region in known:
+        return
+    near = get_close_matches(region, known, n=1)
+    raise LocalAwsError(
+        f"no region {region!r} is known" + (f"; was {near[0]!r} meant?" if near else "")
+    )
 
 
 def _free_port() -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -48,6 +48,8 @@ class AlarmKind:
 
 
 _MICROSECONDS = 1_000_000
+SECONDS_OF_PERIOD: Final = 60
+"""Endpoints publish once a minute, and all alarms look at minutes."""
 _THRESHOLD = re.compile(r"\{threshold[^}]*\}")
 
 ALARM_KINDS = (
@@ -240,6 +242,13 @@ class EndpointAlarms(Construct):
         told = (self.error_rate, self.p99_latency, self.p99_first_chunk_latency)
         return tuple(alarm for alarm in told if alarm is not None)
 
+    @property
+    def reaction_seconds(self) -> int:
+        """The shortest that one of `of_updates` takes to go off, in seconds; 0 without any."""
+        told = self.of_updates
+        periods = [kind.periods for kind in ALARM_KINDS if getattr(self, kind.name) in told]
+        return SECONDS_OF_PERIOD * min(periods, default=0)
+
     def _page(self, topic: sns.ITopic) -> None:
         from aws_cdk import aws_cloudwatch_actions as actions
 
@@ -258,11 +267,6 @@ class EndpointAlarms(Construct):
         action = actions.SnsAction(topic)
         for alarm in self.all:
             alarm.add_alarm_action(action)
-
-
-def seconds(duration: cdk.Duration | None) -> float | None:
-    """Return a duration in seconds, keeping nothing as nothing and a token as a token."""
-    return None if duration is None else duration.to_seconds(integral=False)
 
 
 def _factor(kind: AlarmKind, accelerator_count: int | None) -> float:

@@ -10,7 +10,7 @@ from constructs import Construct
 
 from lmi_constructs.container.tokens import is_number_token
 from lmi_constructs.findings import Finding, raise_errors
-from lmi_constructs.monitoring.alarms import AlarmKind
+from lmi_constructs.monitoring.alarms import SECONDS_OF_PERIOD, AlarmKind
 from lmi_constructs.monitoring.metrics import component_metric
 
 if TYPE_CHECKING:
@@ -121,6 +121,15 @@ class ComponentAlarms(Construct):
         """Those that tell whether a new version is worse: errors of the container, latency."""
         told = (self.error_rate, self.p99_latency)
         return tuple(alarm for alarm in told if alarm is not None)
+
+    @property
+    def reaction_seconds(self) -> int:
+        """The shortest that one of `of_updates` takes to go off, in seconds; 0 without any."""
+        told = self.of_updates
+        periods = [
+            kind.periods for kind in COMPONENT_ALARM_KINDS if getattr(self, kind.name) in told
+        ]
+        return SECONDS_OF_PERIOD * min(periods, default=0)
 
     def _alarm(self, kind: AlarmKind, component_name: str, threshold: float) -> cloudwatch.Alarm:
         known = not is_number_token(threshold)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lmi_constructs.container.tokens import is_number_token
 from lmi_constructs.facts.metrics import component_metrics, endpoint_metrics
 from lmi_constructs.findings import Finding, LmiError
-from lmi_constructs.readable import readable
+from lmi_constructs.readable import readable, said_by
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _SOURCE = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html"
 _MINUTE = 60
 _SHORT_PERIODS = (1, 5, 10, 20, 30)
-_LONGEST_PERIOD = 604_800
+_HOUR, _DAY, _WEEK = 3_600, 86_400, 604_800
 
 
 def endpoint_metric(
@@ -105,25 +105,40 @@ def seconds_of_period(period: cdk.Duration | None, default: int) -> int:
     try:
         seconds = period.to_seconds(integral=False)
     except RuntimeError as error:
-        raise LmiError(_wrong_period(str(error).splitlines()[0])) from error
+        raise LmiError(_wrong_period(said_by(error))) from error
     if is_number_token(seconds):
         raise LmiError(_wrong_period("it is not known at synth, and the CDK takes no such period"))
     is_long = seconds > 0 and seconds % _MINUTE == 0
-    if not (is_long or seconds in _SHORT_PERIODS) or seconds > _LONGEST_PERIOD:
+    if not (is_long or seconds in _SHORT_PERIODS) or seconds > _WEEK:
         raise LmiError(_wrong_period(f"it is {readable(seconds)} seconds"))
     return int(seconds)
 
 
-def check_evaluation_periods(count: int) -> list[Finding]:
-    """Check how many periods an alarm looks at; a token is not known."""
-    if is_number_token(count) or count >= 1:
+def check_evaluation_periods(count: int, period_seconds: float) -> list[Finding]:
+    """Check how many periods an alarm looks at; a token is not known.
+
+    Args:
+        count: How many.
+        period_seconds: How long each is.
+    """
+    if is_number_token(count):
+        return []
+    longest = _WEEK if period_seconds >= _HOUR else _DAY
+    if count < 1:
+        message, fix = f"evaluation_periods is {count}", "give 1 or more"
+        why = "an alarm looks at one period at least, and CloudWatch refuses fewer"
+    elif count * period_seconds > longest:
+        message = f"evaluation_periods is {count}, of {readable(period_seconds)} seconds each"
+        why = "an alarm looks back one day, and seven with periods of an hour or more"
+        fix = f"give {int(longest // period_seconds)} or fewer"
+    else:
         return []
     return [
         Finding(
             rule="LMI088",
-            message=f"evaluation_periods is {count}",
-            why="an alarm looks at one period at least, and CloudWatch refuses fewer",
-            fix="give 1 or more",
+            message=message,
+            why=why,
+            fix=fix,
             where="evaluation_periods",
             source=_SOURCE,
         )

@@ -1,51 +1,14 @@
-import json
-import subprocess
-import sys
 import time
-from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner
 
-from lmi_constructs.checks.examples import Example, good_templates
+from lmi_constructs.checks import CheckOptions
+from lmi_constructs.checks.examples import Example
 from lmi_constructs.cli.check import check
-
-VARIANT = "Config/Properties/ProductionVariants/0"
-BAD = Example({f"{VARIANT}/VolumeSizeInGB": 256})
-WARNED = Example({"Config/Properties/KmsKeyId": "alias/key"})
-
-
-@pytest.fixture
-def template(tmp_path):
-    def write(example, name="template.json"):
-        file = tmp_path / name
-        file.write_text(json.dumps(example.template(), indent=1))
-        return str(file)
-
-    return write
-
-
-def run(*arguments):
-    return CliRunner().invoke(check, [*arguments, "--region", "us-east-1"])
-
-
-def assembly(place, stacks, region="us-east-1"):
-    """Write a cloud assembly with one template a stack."""
-    place.mkdir(parents=True, exist_ok=True)
-    artifacts = {}
-    for name, template in stacks.items():
-        (place / f"{name}.template.json").write_text(json.dumps(template))
-        artifacts[name] = {
-            "type": "aws:cloudformation:stack",
-            "environment": f"aws://unknown-account/{region}",
-            "properties": {"templateFile": f"{name}.template.json"},
-            "metadata": {
-                f"/{name}/Config/Resource": [{"type": "aws:cdk:logicalId", "data": "Config"}]
-            },
-        }
-    (place / "manifest.json").write_text(json.dumps({"version": "50.0.0", "artifacts": artifacts}))
-    return str(place)
+from lmi_constructs.findings import LmiError
+from tests.checks.command import BAD, WARNED, assembly, run
+from tests.checks.support import VARIANT
 
 
 def test_exits_0_when_nothing_is_found(template):
@@ -75,172 +38,6 @@ def test_says_everything_in_text(template):
     output = run(template(BAD)).output
     for part in ("Config", "error LMI042", f"at  {VARIANT[18:]}/VolumeSizeInGB", "why", "fix"):
         assert part in output
-
-
-def test_writes_json(template):
-    result = run(template(BAD), "--format", "json")
-    (finding,) = json.loads(result.output)["findings"]
-    assert finding["rule"] == "LMI042"
-    assert finding["severity"] == "error"
-    assert finding["resource"] == "Config"
-    assert finding["path"] == "ProductionVariants/0/VolumeSizeInGB"
-    assert finding["message"]
-    assert finding["fix"]
-    assert finding["source"].startswith("https://")
-
-
-def test_writes_sarif_with_the_line_of_the_resource(template):
-    file = template(BAD)
-    document = json.loads(run(file, "--format", "sarif").output)
-    (run_,) = document["runs"]
-    (result,) = run_["results"]
-    assert document["version"] == "2.1.0"
-    assert result["ruleId"] == run_["tool"]["driver"]["rules"][0]["id"] == "LMI042"
-    assert result["level"] == "error"
-    location = result["locations"][0]["physicalLocation"]
-    assert location["artifactLocation"]["uri"] == file
-    with Path(file).open() as text:
-        lines = text.read().splitlines()
-    assert '"Config": {' in lines[location["region"]["startLine"] - 1]
-
-
-def test_writes_sarif_with_a_uri_from_the_working_directory(template, tmp_path, monkeypatch):
-    file = template(BAD, "my template #1.json")
-    monkeypatch.chdir(tmp_path)
-    for given in (file, "my template #1.json"):
-        (result,) = json.loads(run(given, "--format", "sarif").output)["runs"][0]["results"]
-        location = result["locations"][0]["physicalLocation"]
-        assert location["artifactLocation"]["uri"] == "my%20template%20%231.json"
-        assert location["region"]["startLine"] > 1
-
-
-def test_writes_sarif_with_the_line_of_the_resource_and_not_of_a_namesake(tmp_path):
-    body = json.dumps({"Mappings": {"Config": {"a": {"b": 1}}}, **BAD.template()}, indent=1)
-    file = tmp_path / "template.json"
-    file.write_text(body, encoding="utf-8-sig")
-    (result,) = json.loads(run(str(file), "--format", "sarif").output)["runs"][0]["results"]
-    lines = body.splitlines()
-    line = result["locations"][0]["physicalLocation"]["region"]["startLine"]
-    assert lines.index(' "Resources": {') < line - 1
-    assert '"Config": {' in lines[line - 1]
-
-
-def test_writes_junit(template):
-    suite = ElementTree.fromstring(run(template(BAD), "--format", "junit").output)
-    assert suite.get("failures") == "1"
-    assert suite.find("testcase/failure") is not None
-
-
-def test_takes_the_region_of_each_stack_from_the_manifest(tmp_path):
-    place = assembly(tmp_path / "cdk.out", {"Stack": Example().template()}, region="eu-west-1")
-    result = CliRunner().invoke(check, [place, "--format", "json"])
-    (finding,) = json.loads(result.output)["findings"]
-    assert (finding["rule"], finding["template"]) == ("LMI030", "Stack")
-
-
-def test_names_the_construct_path_of_the_manifest(tmp_path):
-    place = assembly(tmp_path / "cdk.out", {"Stack": BAD.template()})
-    (finding,) = json.loads(run(place, "--format", "json").output)["findings"]
-    assert finding["construct"] == "Stack/Config/Resource"
-
-
-def test_follows_exports_between_stacks_and_nested_stacks(tmp_path):
-    resources = good_templates()["endpoint"]["Resources"]
-    model = {
-        "Resources": {"Model": resources["Model"], "Role": resources["Role"]},
-        "Outputs": {
-            "Name": {"Value": {"Fn::GetAtt": ["Model", "ModelName"]}, "Export": {"Name": "model"}}
-        },
-    }
-    config = json.loads(json.dumps(resources["Config"]))
-    config["Properties"]["ProductionVariants"][0] |= {
-        "ModelName": {"Fn::ImportValue": "model"},
-        "InstanceType": "ml.g5.2xlarge",
-    }
-    place = assembly(tmp_path / "cdk.out", {"A": model, "B": {"Resources": {"Config": config}}})
-    findings = json.loads(run(place, "--format", "json").output)["findings"]
-    assert [finding["rule"] for finding in findings] == ["LMI055"]
-
-    child = {"Parameters": {"Type": {"Type": "String"}}, "Resources": dict(resources)}
-    child["Resources"]["Config"] = json.loads(json.dumps(resources["Config"]))
-    child["Resources"]["Config"]["Properties"]["ProductionVariants"][0]["InstanceType"] = {
-        "Ref": "Type"
-    }
-    parent = {
-        "Resources": {
-            "Nested": {
-                "Type": "AWS::CloudFormation::Stack",
-                "Properties": {"Parameters": {"Type": "ml.g5.large"}},
-                "Metadata": {"aws:asset:path": "child.nested.template.json"},
-            }
-        }
-    }
-    place = assembly(tmp_path / "nested", {"Parent": parent})
-    (tmp_path / "nested" / "child.nested.template.json").write_text(json.dumps(child))
-    findings = json.loads(run(place, "--format", "json").output)["findings"]
-    assert [(finding["rule"], finding["template"]) for finding in findings] == [
-        ("LMI040", "Parent/Nested")
-    ]
-
-
-def test_takes_an_empty_stack_of_an_assembly_for_what_it_is(tmp_path):
-    place = assembly(tmp_path / "cdk.out", {"Empty": {"Rules": {}}, "Stack": BAD.template()})
-    findings = json.loads(run(place, "--format", "json").output)["findings"]
-    assert [(finding["rule"], finding["template"]) for finding in findings] == [("LMI042", "Stack")]
-    assert run(str(tmp_path / "cdk.out" / "Empty.template.json")).exit_code == 0
-
-
-def test_judges_a_nested_stack_in_a_folder_with_the_parameters_of_its_parent(tmp_path):
-    child = Example({f"{VARIANT}/InstanceType": {"Ref": "Type"}}).template()
-    child["Parameters"] = {"Type": {"Type": "String", "Default": "ml.g5.large"}}
-    nested = {
-        "Type": "AWS::CloudFormation::Stack",
-        "Properties": {
-            "TemplateURL": "./child.json",
-            "Parameters": {"Type": "ml.g5.12xlarge"},
-        },
-    }
-    (tmp_path / "child.json").write_text(json.dumps(child))
-    assert run(str(tmp_path)).exit_code == 1
-    (tmp_path / "parent.json").write_text(json.dumps({"Resources": {"Child": nested}}))
-    result = run(str(tmp_path))
-    assert (result.exit_code, result.output) == (0, "0 errors, 0 warnings in 2 templates\n")
-
-
-def test_refuses_a_folder_with_a_broken_template_but_not_one_with_other_files(template, tmp_path):
-    template(Example())
-    (tmp_path / "chart.yaml").write_text("{{ values }}: [")
-    (tmp_path / "package.json").write_text("{}")
-    assert run(str(tmp_path)).exit_code == 0
-    (tmp_path / "broken.json").write_text('{"Resources": {"Topic": {"Type": "AWS::SNS::Topic"},}}')
-    result = run(str(tmp_path))
-    assert result.exit_code == 2
-    assert "broken.json" in result.output
-
-
-@pytest.mark.parametrize("manifest", ["{}", "[]", '{"name": "a web app", "version": "1"}'])
-def test_reads_the_templates_beside_a_manifest_of_something_else(template, tmp_path, manifest):
-    template(BAD)
-    (tmp_path / "manifest.json").write_text(manifest)
-    result = run(str(tmp_path))
-    assert result.exit_code == 1
-    assert "LMI042" in result.output
-
-
-def test_says_that_a_template_is_in_another_encoding(tmp_path):
-    (tmp_path / "latin.yaml").write_bytes("Description: café\nResources: {}\n".encode("latin-1"))
-    result = run(str(tmp_path / "latin.yaml"))
-    assert result.exit_code == 2
-    assert "latin.yaml: not in UTF-8 (byte 0xe9 at 16); save it in UTF-8" in result.output
-
-
-def test_refuses_a_nested_stack_that_cannot_be_read(tmp_path):
-    nested = {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": "child.json"}}
-    (tmp_path / "parent.json").write_text(json.dumps({"Resources": {"Child": nested}}))
-    (tmp_path / "child.json").write_text("{")
-    result = run(str(tmp_path / "parent.json"))
-    assert result.exit_code == 2
-    assert "child.json" in result.output
 
 
 def test_refuses_an_image_that_no_template_has(template):
@@ -309,24 +106,24 @@ def test_takes_a_model_config_by_any_name_of_its_model(template, tmp_path):
     assert run(template(Example()), "--model-config", f"Model={config}").exit_code == 0
 
 
-def test_refuses_an_empty_path():
-    result = run("")
-    assert (result.exit_code, "the path is empty" in result.output) == (2, True)
+def test_takes_ids_of_rules_as_people_write_them(template):
+    file = template(Example({**BAD.change, **WARNED.change}))
+    assert run(file, "--rule-off", "lmi042, LMI043").output.startswith("0 errors, 0 warnings")
+    assert run(file, "--rule-off", "lmi::LMI042", "--rule-off", "LMI043").exit_code == 0
+    assert "2 errors" in run(file, "--raise", "LMI062,lmi043").output
 
 
-def test_reads_no_more_of_a_path_than_a_template_can_have():
-    result = run("/dev/zero")
-    assert (result.exit_code, "larger than any template" in result.output) == (2, True)
-
-
-def test_reads_a_template_from_a_pipe(template):
-    file = template(BAD)
-    code = "from lmi_constructs.cli import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", code, "check", "/dev/stdin", "--region", "us-east-1"],
-        input=Path(file).read_bytes(),
-        capture_output=True,
-        check=False,
-    )
-    assert done.returncode == 1
-    assert b"LMI042" in done.stdout
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("lmi042", "write LMI042"),
+        ("lmi::LMI042", "write LMI042"),
+        ("LMI042,LMI043", "write LMI042 and LMI043, each as an id of its own"),
+        ("LMI43", "did you mean LMI043"),
+        ("volume", "give ids such as LMI043"),
+    ],
+)
+def test_options_say_how_to_write_the_id_that_was_meant(written, said):
+    with pytest.raises(LmiError) as raised:
+        CheckOptions(rules_off=frozenset({written}))
+    assert raised.value.findings[0].fix.startswith(said)

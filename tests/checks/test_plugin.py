@@ -6,7 +6,7 @@ import pytest
 from aws_cdk import aws_sagemaker as sagemaker
 from aws_cdk import cloudformation_include as include
 
-from lmi_constructs.checks import CheckOptions, check_path
+from lmi_constructs.checks import CheckOptions, Facts, check_path
 from lmi_constructs.checks.examples import Example
 from lmi_constructs.checks.plugin import LmiChecks, attach_to
 
@@ -177,3 +177,88 @@ def test_files_of_a_synthesised_app_are_read_with_stages_and_paths(tmp_path):
         ("LMI042", "Prod/Llama/Inner/Config"),
         ("LMI040", "Prod/Llama/Config"),
     }
+
+
+@pytest.mark.parametrize("where", ["app", "stage", "stack", "nested", "resource", "elsewhere"])
+def test_files_and_synth_agree_on_what_is_acknowledged(tmp_path, where):
+    app = cdk.App(outdir=str(tmp_path / "cdk.out"))
+    stage = cdk.Stage(app, "Prod")
+    stack = cdk.Stack(stage, "Llama", env=cdk.Environment(region="eu-west-1"))
+    nested = cdk.NestedStack(stack, "Inner")
+    places = {
+        "app": app,
+        "stage": stage,
+        "stack": stack,
+        "nested": nested,
+        "resource": config(nested, "Config", volume_size_in_gb=100),
+        "elsewhere": config(stack, "Config"),
+    }
+    cdk.Validations.of(app).add_plugins(LmiChecks())
+    cdk.Validations.of(places[where]).acknowledge(
+        cdk.Acknowledgment(id="lmi::LMI042", reason="tried in our account")
+    )
+    raised, _ = report(app)
+    found = [one.rule for one in check_path(tmp_path / "cdk.out") if one.severity == "error"]
+    assert (raised is not None, found) == (
+        (True, ["LMI042"]) if where == "elsewhere" else (False, [])
+    )
+    shown = check_path(tmp_path / "cdk.out", options=CheckOptions(acknowledged=True))
+    assert "LMI042" in [one.rule for one in shown]
+
+
+@pytest.mark.parametrize(
+    ("only", "said"),
+    [
+        (["Stack/Our"], "did you mean 'Stack/Ours'"),
+        (["Stack/Ours", "Elsewhere"], "give construct paths of this app, such as 'Stack'"),
+        (lambda path: path.startswith("Prod"), "what the function takes"),
+    ],
+)
+def test_an_only_that_turns_everything_off_is_an_error(only, said):
+    app = cdk.App()
+    config(cdk.Stack(app, "Stack"), "Ours")
+    cdk.Validations.of(app).add_plugins(LmiChecks(only=only))
+    raised, reports = report(app)
+    assert raised is not None
+    (violation,) = (one for report in reports for one in report["violations"])
+    assert violation["ruleName"] == "LMI010"
+    assert said in violation["description"] + violation["suggestedFix"]
+    cdk.Validations.of(app).acknowledge(
+        cdk.Acknowledgment(id="lmi::LMI010", reason="the stack is made in some regions only")
+    )
+    assert report(app)[0] is None
+
+
+@pytest.mark.parametrize("only", [["Stack"], ["Stack/Ours"], lambda path: "Ours" in path])
+def test_an_only_that_something_stands_at_says_nothing(only):
+    app = cdk.App()
+    config(cdk.Stack(app, "Stack"), "Ours")
+    cdk.Validations.of(app).add_plugins(LmiChecks(only=only))
+    assert report(app) == (None, [])
+
+
+OWN = "111122223333.dkr.ecr.us-east-1.amazonaws.com/our-lmi"
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"111122223333.dkr.ecr.us-east-1.amazonaws.com/our-llm": "v27"}, ["LMI010"]),
+        ({"111122223333.dkr.ecr.eu-west-1.amazonaws.com/our-lmi": "v27"}, ["LMI010"]),
+        ({"111122223333.dkr.ecr.us-east-1.amazonaws.com/sklearn": "v27"}, []),
+        ({OWN: "v27", "111122223333.dkr.ecr.eu-west-1.amazonaws.com/our-lmi": "v27"}, []),
+        ({}, []),
+    ],
+)
+def test_an_image_that_is_all_but_given_is_a_warning_and_shared_facts_are_not(given, expected):
+    app = cdk.App()
+    stack = cdk.Stack(app, "Stack")
+    container = sagemaker.CfnModel.ContainerDefinitionProperty(
+        image=f"{OWN}:1", environment={"HF_MODEL_ID": "Qwen/Qwen3-8B"}
+    )
+    role = "arn:aws:iam::111122223333:role/sagemaker"
+    sagemaker.CfnModel(stack, "Model", execution_role_arn=role, primary_container=container)
+    options = CheckOptions(facts=Facts(images=given, instance_types=frozenset({"ml.g9.xlarge"})))
+    cdk.Validations.of(app).add_plugins(LmiChecks(options))
+    raised, reports = report(app)
+    assert (raised, rules(reports)) == (None, expected)

@@ -28,12 +28,36 @@ def test_says_nothing_of_the_whole_recipe() -> None:
 
 
 def test_warns_of_copies_that_nothing_here_wakes() -> None:
-    """An alarm of another stack, or a schedule, may wake them."""
+    """An alarm of another stack may wake them."""
     found = said({"Alarm/Properties/MetricName": "Invocations"})
     message = (
         "MinCapacity is 0, and nothing in these templates watches NoCapacityInvocationFailures"
     )
     assert ("LMI083", "warning", message) in found
+
+
+def nights(*minima: int) -> dict[str, Any]:
+    actions = [
+        {"ScheduledActionName": f"at {number}", "ScalableTargetAction": {"MinCapacity": least}}
+        for number, least in enumerate(minima)
+    ]
+    return {
+        "Alarm/Properties/MetricName": "Invocations",
+        "Target/Properties/MinCapacity": 1,
+        "Target/Properties/ScheduledActions": actions,
+    }
+
+
+def test_warns_of_a_schedule_that_takes_the_last_copy() -> None:
+    message = (
+        "a scheduled action sets MinCapacity 0, and nothing in these templates watches"
+        " NoCapacityInvocationFailures"
+    )
+    assert ("LMI083", "warning", message) in said(nights(0))
+
+
+def test_a_schedule_that_brings_copies_back_wakes_them() -> None:
+    assert said(nights(0, 2)) == []
 
 
 def test_warns_of_instances_that_stay_while_copies_go() -> None:

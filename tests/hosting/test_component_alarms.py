@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_sns as sns
 
 from lmi_constructs import LmiError, LmiSettings
-from tests.hosting.fleets import ARCHIVE, component_on, fleet_in
+from tests.hosting.fleets import ARCHIVE, STEPS, component_on, fleet_in, scaling_of
 
 if TYPE_CHECKING:
     from lmi_constructs import LmiInferenceComponent
@@ -95,3 +96,29 @@ def test_has_no_alarm_on_a_concurrency_that_nobody_knows(stack: cdk.Stack, resou
 def test_the_rules_have_nothing_against_them(stack: cdk.Stack, reported: Any) -> None:
     chat_in(stack).add_alarms(client_error_rate=0.1, p99_latency=cdk.Duration.seconds(30))
     assert not {rule for rule, _ in reported(stack)} & {"LMI085", "LMI086", "LMI088", "LMI089"}
+
+
+@pytest.mark.parametrize(
+    ("period", "count", "most"),
+    [(cdk.Duration.minutes(5), 289, 288), (cdk.Duration.days(1), 8, 7)],
+    ids=["a day of short periods", "a week of long ones"],
+)
+def test_an_alarm_looks_no_further_back_than_cloudwatch_does(
+    stack: cdk.Stack, period: cdk.Duration, count: int, most: int
+) -> None:
+    chat = chat_in(stack)
+    with pytest.raises(LmiError, match=f"give {most} or fewer") as error:
+        chat.add_no_capacity_alarm(period=period, evaluation_periods=count)
+    assert [(one.rule, one.where) for one in error.value.findings] == [
+        ("LMI088", "evaluation_periods")
+    ]
+    assert chat.add_no_capacity_alarm(period=period, evaluation_periods=most) is not None
+
+
+def test_steps_look_no_further_back_either(stack: cdk.Stack) -> None:
+    scaling = scaling_of(stack)
+    metric = cloudwatch.Metric(
+        namespace="Mine", metric_name="Waiting", period=cdk.Duration.minutes(5)
+    )
+    with pytest.raises(LmiError, match="give 288 or fewer"):
+        scaling.scale_on_metric("Steps", metric=metric, scaling_steps=STEPS, evaluation_periods=300)

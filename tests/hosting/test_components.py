@@ -194,10 +194,12 @@ def test_the_fleet_may_read_what_its_models_read_before_they_come(
 ) -> None:
     component(fleet)
     made = template(stack)["Resources"]
-    (name, policy) = next(
-        (name, item) for name, item in made.items() if item["Type"] == "AWS::IAM::Policy"
+    ((name, policy),) = (
+        (name, item)
+        for name, item in made.items()
+        if item["Type"] == "AWS::IAM::Policy"
+        and item["Properties"]["Roles"] == [stack.resolve(fleet.role.role_name)]
     )
-    assert policy["Properties"]["Roles"] == [stack.resolve(fleet.role.role_name)]
     read = [
         statement["Resource"]
         for statement in policy["Properties"]["PolicyDocument"]["Statement"]
@@ -206,6 +208,28 @@ def test_the_fleet_may_read_what_its_models_read_before_they_come(
     assert read == ["arn:aws:s3:::my-models/qwen3-8b/*"]
     (one,) = (item for item in made.values() if item["Type"] == COMPONENT)
     assert name in one["DependsOn"]
+
+
+def test_both_roles_may_write_the_log_and_the_metrics_of_this_component(
+    fleet: LmiFleet, stack: cdk.Stack, template: Any
+) -> None:
+    chat = component(fleet, component_name="chat")
+    made = template(stack)["Resources"]
+    (one,) = (item for item in made.values() if item["Type"] == COMPONENT)
+    group = "arn:aws:logs:us-west-2:111122223333:log-group:/aws/sagemaker/InferenceComponents/chat"
+    for role in (fleet.role, chat.model.role):
+        ((name, policy),) = (
+            (name, item)
+            for name, item in made.items()
+            if item["Type"] == "AWS::IAM::Policy"
+            and item["Properties"]["Roles"] == [stack.resolve(role.role_name)]
+        )
+        statements = policy["Properties"]["PolicyDocument"]["Statement"]
+        assert [group, f"{group}:*"] in [statement["Resource"] for statement in statements]
+        assert {"StringEquals": {"cloudwatch:namespace": "/aws/sagemaker/InferenceComponents"}} in [
+            statement.get("Condition") for statement in statements
+        ]
+        assert name in one["DependsOn"]
 
 
 def test_a_grant_reaches_one_component_and_no_other(
@@ -371,7 +395,8 @@ def test_a_role_looked_up_as_immutable_is_left_alone(stack: cdk.Stack, resources
         stack, "Role", "arn:aws:iam::111122223333:role/fleet", mutable=False
     )
     fleet = LmiFleet(stack, "Fleet", instance_type="ml.g6.12xlarge", role=role)
-    component(fleet)
-    assert resources(stack, "AWS::IAM::Policy") == []
+    chat = component(fleet)
+    (policy,) = resources(stack, "AWS::IAM::Policy")
+    assert policy["Roles"] == [stack.resolve(chat.model.role.role_name)]
     (config,) = resources(stack, "AWS::SageMaker::EndpointConfig")
     assert config["ExecutionRoleArn"] == "arn:aws:iam::111122223333:role/fleet"

@@ -184,7 +184,7 @@ def test_warns_of_a_metric_that_one_request_fills(
 ) -> None:
     scaling = endpoint.auto_scale_instance_count(max_capacity=2)
     scaling.scale_to_track_metric("Busy", metric=endpoint.metric(metric), target=70)
-    (finding,) = check_tracked_metric(metric)
+    (finding,) = check_tracked_metric(endpoint.metric(metric), stack)
     assert (finding.rule, finding.severity, finding.where) == ("LMI084", "warning", "metric")
     assert "scale_on_concurrency" in finding.fix
     found = [place for rule, place in reported(stack) if rule == "LMI084"]
@@ -207,7 +207,8 @@ def test_has_nothing_against_a_metric_that_follows_the_load(
     endpoint: LmiEndpoint, stack: cdk.Stack, reported: Any
 ) -> None:
     scaling = endpoint.auto_scale_instance_count(max_capacity=2)
-    scaling.scale_to_track_metric("Time", metric=endpoint.metric("ModelLatency"), target=5_000_000)
+    average = endpoint.metric("ModelLatency", statistic="Average")
+    scaling.scale_to_track_metric("Time", metric=average, target=5_000_000)
     assert "LMI084" not in {rule for rule, _ in reported(stack)}
 
 

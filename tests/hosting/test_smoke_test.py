@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 
-from lmi_constructs import LmiEndpoint, LmiError, ModelData
+from lmi_constructs import LmiEndpoint, LmiError, LmiSettings, ModelData
 from lmi_constructs.hosting import AsyncInference
 from lmi_constructs.hosting.smoke_test import SmokeCheck
 from lmi_constructs.local import CdkCli, CdkError
@@ -169,3 +169,36 @@ def test_a_component_and_its_adapter_are_called_by_their_names(
 def outputs(cloudformation: Any) -> dict[str, str]:
     (stack,) = cloudformation.describe_stacks(StackName="Llm")["Stacks"]
     return {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
+
+
+@pytest.mark.parametrize(
+    ("data", "severity"),
+    [
+        (ModelData.s3_prefix("my-models", "m/"), "warning"),
+        (ModelData.hub("Qwen/Qwen3-8B"), "error"),
+    ],
+    ids=["a file beside it may say more", "nothing else can"],
+)
+def test_says_that_adapters_of_a_model_without_any_cannot_answer(
+    stack: cdk.Stack, reported: Any, data: ModelData, severity: str
+) -> None:
+    endpoint = LmiEndpoint(stack, "Plain", model_data=data, instance_type="ml.g6.12xlarge")
+    if severity == "error":
+        with pytest.raises(LmiError, match="nothing sets up for them") as error:
+            endpoint.add_smoke_test(adapters=["legal"])
+        assert [(one.rule, one.where) for one in error.value.findings] == [("LMI012", "adapters")]
+        return
+    endpoint.add_smoke_test(adapters=["legal"])
+    assert ("LMI012", "Stack/Plain/SmokeTest") in reported(stack)
+
+
+def test_adapters_of_a_model_that_takes_them_are_tested(stack: cdk.Stack, reported: Any) -> None:
+    endpoint = LmiEndpoint(
+        stack,
+        "Tenants",
+        model_data=ModelData.s3_prefix("my-models", "m/"),
+        instance_type="ml.g6.12xlarge",
+        settings=LmiSettings(enable_lora=True),
+    )
+    endpoint.add_smoke_test(adapters=["legal"])
+    assert "LMI012" not in {rule for rule, _ in reported(stack)}

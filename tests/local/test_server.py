@@ -67,6 +67,25 @@ def test_an_operation_moto_lacks_is_an_error_no_tool_repeats(
     assert "has not been implemented" in caught.value.response["Error"]["Message"]
 
 
+@pytest.mark.parametrize("service", ["sagemaker", "cloudformation", "ec2", "sns"])
+def test_a_region_that_is_none_is_an_error_no_tool_repeats(aws: LocalAws, service: str) -> None:
+    operation = {
+        "sagemaker": "list_endpoints",
+        "cloudformation": "list_stacks",
+        "ec2": "describe_vpcs",
+        "sns": "list_topics",
+    }[service]
+    with pytest.raises(ClientError) as caught:
+        getattr(aws.client(service, region="xx-nowhere-1"), operation)()
+    assert caught.value.response["ResponseMetadata"]["HTTPStatusCode"] == 501
+    assert "no region xx-nowhere-1 is known" in caught.value.response["Error"]["Message"]
+
+
+def test_does_not_start_in_a_region_that_is_none() -> None:
+    with pytest.raises(LocalAwsError, match=r"no region 'us-est-1' is known; was 'us-\w+-1' meant"):
+        LocalAws(region="us-est-1").start()
+
+
 def test_a_second_local_aws_in_one_process_is_refused(aws: LocalAws) -> None:
     with pytest.raises(LocalAwsError, match="runs in this process already"):
         LocalAws().start()

@@ -98,6 +98,27 @@ def test_an_endpoint_with_key_and_topic_leaves_nothing(app: cdk.App) -> None:
     assert {found for found in reported(app) if not found[0].startswith("LMI")} == set()
 
 
+def test_the_example_of_the_documentation_leaves_nothing_of_ours_either(app: cdk.App) -> None:
+    stack = cdk.Stack(app, "Llm", env=ENVIRONMENT)
+    names: dict[str, Any] = {
+        "cdk": cdk,
+        "stack": stack,
+        "bucket": s3.Bucket.from_bucket_name(stack, "Bucket", "my-models"),
+        "key": kms.Key.from_key_arn(stack, "Key", "arn:aws:kms:us-west-2:111122223333:key/a"),
+        "topic": sns.Topic.from_topic_arn(stack, "Topic", "arn:aws:sns:us-west-2:111122223333:ops"),
+    }
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "cdk-nag.md"
+    (example,) = (
+        block
+        for block in re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+        if "governed = LmiEndpoint" in block
+    )
+    exec(example, names)
+    cdk.Validations.of(app).add_plugins(*(pack() for pack in PACKS))
+    app.synth()
+    assert reported(app) == set()
+
+
 def test_a_fleet_of_components_and_adapters_leaves_nothing(app: cdk.App) -> None:
     """With the key and the topic that its owner decides."""
     stack = cdk.Stack(app, "Llm", env=ENVIRONMENT)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypedDict
 
 from lmi_constructs.checks.examples import REMOVED, Example
-from lmi_constructs.checks.resources import UpdatePolicy
+from lmi_constructs.checks.resources import Statement, UpdatePolicy
 from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.rules.common import config_of
-from lmi_constructs.checks.rules.permissions import FULL_ACCESS, allows, givers
+from lmi_constructs.checks.rules.permissions import FULL_ACCESS, allows, denial, givers
 from lmi_constructs.checks.rules.targets import (
     addresses,
     arns,
@@ -36,6 +36,7 @@ _S3_URI: Final = "Model/Properties/PrimaryContainer/ModelDataSource/S3DataSource
 _PULL: Final = "ecr:BatchGetImage"
 _READ: Final = "s3:GetObject"
 _LIST: Final = "s3:ListBucket"
+_WRITE: Final = "s3:PutObject"
 _GUIDE: Final = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-roles.html"
 _POLICY: Final = {
     "Type": "AWS::IAM::Policy",
@@ -78,16 +79,13 @@ class RoleCannotRead(Rule):
             for container in model.containers:
                 for path, address, prefix in addresses(container):
                     bucket, objects = arns(address, prefix)
-                    if bucket is None or is_open(deployment, bucket):
+                    if bucket is None or _may_be_opened(deployment, role, _READ, bucket, objects):
                         continue
                     if allows(role, _READ, objects) is False:
                         sure = _is_made_with(model, role) and is_declared(bucket)
-                        message = _not_allowed(role, _READ, objects, sure)
-                        severity: Severity = "error" if sure else "warning"
-                        yield self.found(model, path, message, severity=severity)
+                        yield self.found(model, path, **_lacking(role, _READ, objects, sure=sure))
                     elif prefix and allows(role, _LIST, bucket) is False:
-                        message = _not_allowed(role, _LIST, bucket, sure=False)
-                        yield self.found(model, path, message, severity="warning")
+                        yield self.found(model, path, **_lacking(role, _LIST, bucket, sure=False))
 
 
 class RoleCannotPull(Rule):
@@ -117,9 +115,8 @@ class RoleCannotPull(Rule):
                 arn = repository_arn(container)
                 if arn is not None and allows(role, _PULL, arn) is False:
                     sure = _is_made_with(model, role) and is_of_aws(container)
-                    message = _not_allowed(role, _PULL, arn, sure)
-                    severity: Severity = "error" if sure else "warning"
-                    yield self.found(model, f"{container.path}/Image", message, severity=severity)
+                    lacking = _lacking(role, _PULL, arn, sure=sure)
+                    yield self.found(model, f"{container.path}/Image", **lacking)
 
 
 class ModelBeforePolicy(Rule):
@@ -279,14 +276,18 @@ class RoleCannotWrite(Rule):
         for config in deployment.endpoint_configs:
             models = [deployment.model(variant.model) for variant in config.variants]
             roles = [deployment.role(model.role) for model in models if model]
+            if not roles:  # a fleet, whose components' models stand elsewhere
+                roles = [deployment.role(config.role)]
             for path, address in config.output_paths:
                 bucket, objects = arns(address, True)
-                if bucket is None or is_open(deployment, bucket):
-                    continue
                 for role in roles:
-                    if role and allows(role, "s3:PutObject", objects) is False:
-                        message = _not_allowed(role, "s3:PutObject", objects, sure=False)
-                        yield self.found(config, path, message)
+                    if bucket is None or role is None:
+                        continue
+                    if _may_be_opened(deployment, role, _WRITE, bucket, objects):
+                        continue
+                    if allows(role, _WRITE, objects) is False:
+                        lacking = _lacking(role, _WRITE, objects, sure=False)
+                        yield self.found(config, path, **lacking)
 
 
 def _is_made_with(model: Model, role: Role) -> bool:
@@ -294,11 +295,34 @@ def _is_made_with(model: Model, role: Role) -> bool:
     return role.template == model.template
 
 
-def _not_allowed(role: Role, action: str, resource: String, sure: bool) -> str:
-    """Say what a role lacks, and where somebody else may yet give it."""
+def _may_be_opened(
+    deployment: Deployment, role: Role, action: str, bucket: String, objects: String
+) -> bool:
+    """Tell whether the bucket's own policy may allow what the role's do not; never what they deny."""
+    denied = isinstance(denial(role, action, objects), Statement)
+    return not denied and is_open(deployment, bucket)
+
+
+class _Lacking(TypedDict):
+    """Words about a right that a role has not, and how sure they are."""
+
+    message: str
+    severity: Severity
+    fix: str | None
+
+
+def _lacking(role: Role, action: str, resource: String, *, sure: bool) -> _Lacking:
+    """Say what a role lacks: it is denied, or nobody gives it here, though others may yet do so."""
+    name, what = role.logical_id, f"{action} on {shown(resource)}"
+    denied = denial(role, action, resource)
+    if isinstance(denied, Statement):
+        by = denied.given_by[1]
+        fix = f"take the Deny of {action} out of {by}: no other policy can allow it"
+        return {"message": f"{by} denies {name} {what}", "severity": "error", "fix": fix}
     if sure:
-        return f"{role.logical_id} does not allow {action} on {shown(resource)}"
-    return f"nothing in these templates lets {role.logical_id} do {action} on {shown(resource)}"
+        return {"message": f"{name} does not allow {what}", "severity": "error", "fix": None}
+    message = f"nothing in these templates lets {name} do {what}"
+    return {"message": message, "severity": "warning", "fix": None}
 
 
 def _models_with_role(deployment: Deployment) -> Iterator[tuple[Model, Role]]:

@@ -23,10 +23,12 @@ class PlacedFinding(Finding):
     Attributes:
         template: Name of the template.
         construct_path: Path of the resource in the construct tree, where it is known.
+        acknowledged: The reason that the app accepts it with; `None` if it does not.
     """
 
     template: str | None = None
     construct_path: str | None = None
+    acknowledged: str | None = None
 
 
 class Rule(ABC):
@@ -64,6 +66,7 @@ class Rule(ABC):
         path: str,
         message: str,
         *,
+        why: str | None = None,
         fix: str | None = None,
         severity: Severity | None = None,
         source: str | None = None,
@@ -74,6 +77,7 @@ class Rule(ABC):
             resource: Where the fault is.
             path: Path of the value inside the resource's properties.
             message: What is wrong with which value.
+            why: What would happen at deploy time, where it differs from the rule's own.
             fix: What to write instead, where it can be said better than in general.
             severity: Where it differs from the rule's own.
             source: Where it differs from the rule's own.
@@ -81,7 +85,7 @@ class Rule(ABC):
         return PlacedFinding(
             rule=self.id,
             message=message,
-            why=self.why,
+            why=why or self.why,
             fix=fix or self.fix,
             severity=severity or self.severity,
             resource=resource.logical_id,

@@ -234,14 +234,15 @@ def config_of(deployment: Deployment, endpoint: Endpoint | None) -> EndpointConf
 
 
 def variant_of(config: EndpointConfig | None, name: object) -> Variant | None:
-    """Return the variant of a name."""
-    matching = [variant for variant in config.variants if variant.name == name] if config else []
+    """Return the variant of a name, which may be a shadow variant."""
+    among = (*config.variants, *config.shadow_variants) if config else ()
+    matching = [variant for variant in among if variant.name == name]
     return matching[0] if len(matching) == 1 else None
 
 
 def lacks_variant(config: EndpointConfig | None, name: object) -> bool:
-    """Tell whether a configuration surely has no variant of a name."""
+    """Tell whether a configuration surely has no variant of a name, nor a shadow variant."""
     if config is None or literal(name) is None or not config.variants_complete:
         return False
-    names = [literal(variant.name) for variant in config.variants]
+    names = [literal(one.name) for one in (*config.variants, *config.shadow_variants)]
     return bool(names) and None not in names and name not in names

@@ -15,6 +15,7 @@ from lmi_constructs.checks.rules.common import (
     variants,
 )
 from lmi_constructs.checks.rules.engine import judged_runs
+from lmi_constructs.checks.rules.fleet_room import KINDS, most_instances, needs, room
 from lmi_constructs.checks.values import UNKNOWN, literal, number
 from lmi_constructs.facts.limits import limits
 from lmi_constructs.readable import readable
@@ -174,28 +175,28 @@ class ComponentDoesNotFit(Rule):
     def _together(
         self, deployment: Deployment, components: tuple[Component, ...]
     ) -> Iterator[Finding]:
-        wanted: dict[tuple[Key, str], float] = {}
-        rows: dict[tuple[Key, str], tuple[Component, Variant]] = {}
+        wanted: dict[tuple[Key, str], list[float]] = {}
+        rows: dict[tuple[Key, str], tuple[Component, EndpointConfig, Variant]] = {}
         for component in components:
             for config, variant in deployment.hosts(component):
                 key = (config.key, variant.path)
-                each = sum(count_of(one.accelerators, 0) for one in component.specifications[:1])
-                wanted[key] = wanted.get(key, 0) + each * count_of(component.copies, 1)
-                rows[key] = (component, variant)
-        for key, (component, variant) in rows.items():
-            kind, most = instance(variant.instance_type), _most_instances(variant)
-            if kind is None or most is None or wanted[key] <= most * kind.accelerator_count:
+                taken = wanted.setdefault(key, [0.0] * len(KINDS))
+                for one in component.specifications[:1]:
+                    for index, each in enumerate(needs(one)):
+                        taken[index] += each * count_of(component.copies, 1)
+                rows[key] = (component, config, variant)
+        for key, (component, config, variant) in rows.items():
+            has, most = room(variant), most_instances(deployment, config, variant)
+            if has is None or most is None:
                 continue
-            if any(
-                count_of(one.accelerators, 0) > kind.accelerator_count
-                for one in component.specifications
-            ):
-                continue
-            message = (
-                f"all copies ask for {readable(wanted[key])} accelerators, at most {readable(most)}"
-                f" instances have {readable(most * kind.accelerator_count)}"
-            )
-            yield self.found(component, "RuntimeConfig/CopyCount", message, severity="warning")
+            for kind, there, asked in zip(KINDS, has, wanted[key], strict=True):
+                if there is None or asked <= most * there or _is_too_large(component, has):
+                    continue
+                message = (
+                    f"all copies ask for {readable(asked)} {kind}, at most {readable(most)}"
+                    f" instances have {readable(most * there)}"
+                )
+                yield self.found(component, "RuntimeConfig/CopyCount", message, severity="warning")
 
 
 class NoCopy(Rule):
@@ -350,8 +351,10 @@ def _is_scaled(variant: Variant) -> bool:
     return isinstance(scaling, ManagedScaling) and scaling.status in (None, "ENABLED")
 
 
-def _most_instances(variant: Variant) -> float | None:
-    scaling = variant.managed_scaling
-    if isinstance(scaling, ManagedScaling) and scaling.maximum is not None:
-        return number(scaling.maximum)
-    return None if scaling is UNKNOWN else number(variant.initial_instance_count)
+def _is_too_large(component: Component, has: tuple[float | None, ...]) -> bool:
+    """Tell whether a single copy does not fit, which is said of it alone."""
+    return any(
+        there is not None and each > there
+        for one in component.specifications
+        for there, each in zip(has, needs(one), strict=True)
+    )

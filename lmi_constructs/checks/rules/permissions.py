@@ -6,13 +6,14 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from lmi_constructs.checks.resources import Statement
 from lmi_constructs.checks.values import UNKNOWN, Reference, String, Text, Unknown
 from lmi_constructs.facts import registries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from lmi_constructs.checks.resources import Role, Statement
+    from lmi_constructs.checks.resources import Role
 
 _ANY: Final = "*"
 _MANAGED: Final = {
@@ -41,13 +42,26 @@ def allows(role: Role, action: str, resource: String) -> bool | Unknown:
         resource: ARN of the resource, which may be known only in part.
 
     Returns:
-        `UNKNOWN` where the role's rights or the resource are not known well enough.
+        `UNKNOWN` where the role's rights or the resource are not known well enough. What is denied
+        is not allowed, whatever else allows it.
     """
+    denied = denial(role, action, resource)
+    if isinstance(denied, Statement):
+        return False
     answers = [_statement(statement, action, resource) for statement in role.statements]
     answers += [_managed(name, action, resource) for name in role.managed_policies]
     if True in answers:
-        return True
+        return True if denied is None else UNKNOWN
     return UNKNOWN if UNKNOWN in answers or not role.complete else False
+
+
+def denial(role: Role, action: str, resource: String) -> Statement | Unknown | None:
+    """Return the statement that denies a role an action, `UNKNOWN` if one may, `None` without one."""
+    answers = [(one, _statement(one, action, resource)) for one in role.denials]
+    sure = [one for one, answer in answers if answer is True and not one.is_conditional]
+    if sure:
+        return sure[0]
+    return UNKNOWN if any(answer is not False for _, answer in answers) else None
 
 
 def givers(role: Role, action: str, resource: String) -> list[Statement]:
@@ -87,6 +101,8 @@ def _resource(pattern: String, wanted: String) -> bool | Unknown:
     Resources of the template count as signs of their own, since they are what they are; anything
     else that is not known may be everything.
     """
+    if pattern == _ANY:
+        return True
     given, needed = _signs(pattern, wanted), _signs(wanted, wanted)
     if needed is None or given is None:
         return UNKNOWN

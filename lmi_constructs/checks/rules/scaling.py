@@ -14,6 +14,7 @@ from lmi_constructs.checks.rules.common import (
     scaled,
     variant_of,
 )
+from lmi_constructs.checks.rules.fleet_room import copies_that_fit
 from lmi_constructs.checks.values import UNKNOWN, Text, literal, number, shown
 from lmi_constructs.readable import readable
 
@@ -184,39 +185,62 @@ class ImpossibleCapacity(Rule):
             least, most = number(target.minimum), number(target.maximum)
             if least is not None and most is not None and least > most:
                 message = f"MinCapacity {least} is above MaxCapacity {most}"
-                yield self.found(target, "MinCapacity", message, fix="swap the two")
-            if least == 0:
-                yield from self._zero(deployment, target, thing)
+                why = "Application Auto Scaling refuses the target"
+                yield self.found(target, "MinCapacity", message, why=why, fix="swap the two")
+            for path, message in _zeros(target):
+                yield from self._zero(deployment, target, thing, path, message)
+            yield from self._too_many(deployment, target, thing)
             variant = variant_of(config_of(deployment, thing.endpoint), thing.variant)
             name = literal(variant.instance_type) if variant else None
             if name and name.startswith("ml.t"):
                 message = f"burstable instances such as {name} cannot be scaled"
-                fix = "use another instance type"
-                yield self.found(target, "ResourceId", message, fix=fix)
+                why, fix = "SageMaker refuses to scale them", "use another instance type"
+                yield self.found(target, "ResourceId", message, why=why, fix=fix)
 
-    def _zero(
+    def _too_many(
         self, deployment: Deployment, target: ScalableTarget, thing: Scaled
     ) -> Iterator[Finding]:
+        """Yield more copies than the fleet could hold if there were nothing else on it."""
+        most = number(target.maximum)
+        fitting = copies_that_fit(deployment, thing.component) if thing.component else None
+        if most is None or not fitting or most <= fitting:
+            return
+        yield self.found(
+            target,
+            "MaxCapacity",
+            f"MaxCapacity is {readable(most)}, the fleet holds {fitting} copies at most",
+            why="copies above that are never placed, and the load stays on the others",
+            fix=f"use {fitting}, or let the fleet have more instances",
+            severity="warning",
+        )
+
+    def _zero(
+        self,
+        deployment: Deployment,
+        target: ScalableTarget,
+        thing: Scaled,
+        path: str,
+        message: str,
+    ) -> Iterator[Finding]:
+        """Yield zero where nothing serves from it, wakes it up, or stops costing."""
         if thing.kind == "variant":
             config = config_of(deployment, thing.endpoint)
             if config is None:
                 return
             if config.asynchronous is False and all(one.model for one in config.variants):
-                message = "MinCapacity is 0 for a variant of a real-time endpoint"
-                yield self.found(target, "MinCapacity", message)
-            elif config.asynchronous is True and not _watches(deployment, _BACKLOG):
-                message = f"MinCapacity is 0, and {_UNWATCHED} HasBacklogWithoutCapacity"
+                message = f"{message} for a variant of a real-time endpoint"
+                yield self.found(target, path, message)
+            elif config.asynchronous is True and not _wakes(deployment, target, _BACKLOG):
+                message = f"{message}, and {_UNWATCHED} HasBacklogWithoutCapacity"
                 fix = "add a step policy with an alarm on HasBacklogWithoutCapacity >= 1"
-                yield self.found(
-                    target, "MinCapacity", message, fix=fix, severity="warning", source=_ASYNC
-                )
-        elif thing.component and not _watches(deployment, _NO_CAPACITY):
-            message = f"MinCapacity is 0, and {_UNWATCHED} NoCapacityInvocationFailures"
+                yield self.found(target, path, message, fix=fix, severity="warning", source=_ASYNC)
+        elif thing.component and not _wakes(deployment, target, _NO_CAPACITY):
+            message = f"{message}, and {_UNWATCHED} NoCapacityInvocationFailures"
             fix = (
                 "add a step policy (+1) with an alarm on NoCapacityInvocationFailures >= 1 of the"
                 " component"
             )
-            yield self.found(target, "MinCapacity", message, fix=fix, severity="warning")
+            yield self.found(target, path, message, fix=fix, severity="warning")
         if thing.component:
             yield from self._still_paid(deployment, thing.component)
 
@@ -236,6 +260,7 @@ class ImpossibleCapacity(Rule):
                 config,
                 f"{variant.path}/ManagedInstanceScaling",
                 message,
+                why="instances without copies cost as much as busy ones",
                 fix="set ManagedInstanceScaling with MinInstanceCount 0, or acknowledge that idle"
                 " instances are paid",
                 severity="warning",
@@ -298,6 +323,19 @@ _NO_CAPACITY: Final = "NoCapacityInvocationFailures"
 _INVOCATIONS: Final = "SageMakerVariantInvocationsPerInstance"
 
 
+def _zeros(target: ScalableTarget) -> Iterator[tuple[str, str]]:
+    """Yield where a target goes to zero, and how to say so: by itself, else by its first action."""
+    if number(target.minimum) == 0:
+        yield "MinCapacity", "MinCapacity is 0"
+        return
+    scheduled = () if target.scheduled_minima is UNKNOWN else target.scheduled_minima
+    for index, least in enumerate(scheduled):
+        if least is not None and number(least) == 0:
+            path = f"ScheduledActions/{index}/ScalableTargetAction/MinCapacity"
+            yield path, "a scheduled action sets MinCapacity 0"
+            return
+
+
 def target_of(deployment: Deployment, policy: ScalingPolicy) -> ScalableTarget | None:
     """Return the scalable target of a policy, if it is one of the deployment."""
     for target in deployment.scalable_targets:
@@ -331,6 +369,14 @@ def _names(deployment: Deployment) -> Iterator[tuple[Resource, str, Resource | N
         yield target, "ResourceId", (thing.endpoint or thing.component) if thing else None
     for policy in deployment.scaling_policies:
         yield policy, "ResourceId", None if policy.target else target_of(deployment, policy)
+
+
+def _wakes(deployment: Deployment, target: ScalableTarget, metric: str) -> bool:
+    """Tell whether an alarm or the schedule brings the first one back, or may do so."""
+    scheduled = target.scheduled_minima
+    if scheduled is UNKNOWN or any(one is UNKNOWN or (number(one) or 0) > 0 for one in scheduled):
+        return True
+    return _watches(deployment, metric)
 
 
 def _watches(deployment: Deployment, name: str) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from lmi_constructs.checks.resources import Alarm, Metric, ScalableTarget, ScalingPolicy
 from lmi_constructs.checks.values import (
     UNKNOWN,
+    Number,
     String,
     Unknown,
     as_mapping,
@@ -31,6 +32,17 @@ def read_target(properties: Mapping[str, Any], context: Context) -> ScalableTarg
         resource_id=as_string(properties.get("ResourceId")),
         minimum=as_number(properties.get("MinCapacity")),
         maximum=as_number(properties.get("MaxCapacity")),
+        scheduled_minima=_scheduled_minima(properties.get("ScheduledActions")),
+    )
+
+
+def _scheduled_minima(actions: object) -> tuple[Number | None, ...] | Unknown:
+    """Return the fewest that each scheduled action allows."""
+    if actions is not None and not isinstance(actions, list):
+        return UNKNOWN
+    return tuple(
+        as_number(as_mapping(as_mapping(action).get("ScalableTargetAction")).get("MinCapacity"))
+        for action in as_sequence(actions)
     )
 
 

@@ -7,16 +7,17 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from lmi_constructs.checks.template.read import TemplateSource, with_nested
+from lmi_constructs.checks.acknowledged import Acknowledgement, is_at
+from lmi_constructs.checks.template.read import TemplateSource
 from lmi_constructs.checks.values import as_mapping, as_sequence, literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-_SUFFIXES: Final = (".json", ".yaml", ".yml", ".template")
 _LARGEST_BYTES: Final = 64 * 1024 * 1024
 _MOST_NESTED: Final = 8
 _NESTED_STACK: Final = ".NestedStackResource"
+_ACCEPTED: Final = "suppressedViolations"
 _Target = tuple[str | None, str | None]
 _Paths = tuple[tuple[str, str], ...]
 
@@ -25,43 +26,8 @@ class UnreadableError(Exception):
     """A path that holds no template that can be read; the message says why."""
 
 
-class _NoTemplateError(UnreadableError):
+class NoTemplateError(UnreadableError):
     """A file that can be read and is something else."""
-
-
-def read_path(
-    path: str | Path, region: str | None = None, account: str | None = None
-) -> list[TemplateSource]:
-    """Return the templates at a path.
-
-    Args:
-        path: A template (JSON or YAML), a cloud assembly (`cdk.out`), or a folder of templates.
-        region: Region that templates go to which do not say it themselves.
-        account: Account that templates go to which do not say it themselves.
-
-    Raises:
-        UnreadableError: If there is nothing at the path that can be read.
-    """
-    if not str(path).strip():
-        raise UnreadableError("the path is empty")
-    try:
-        return _read_place(Path(path), region, account)
-    except OSError as error:  # a name that is too long, a folder that is forbidden
-        raise UnreadableError(f"{path}: {error.strerror or error}") from error
-
-
-def _read_place(place: Path, region: str | None, account: str | None) -> list[TemplateSource]:
-    if place.is_dir():
-        artifacts = _artifacts(place)
-        if artifacts is None:
-            return _folder(place, region, account)
-        return list(_assembly(place, artifacts, region, account, 0))
-    artifact = _artifact_beside(place)
-    paths = _construct_paths(artifact, place.parent) if artifact else ()
-    own_account, own_region = _environment(artifact.get("environment"))
-    target = (own_region or region, own_account or account)
-    stack_name = _stack_name(artifact)
-    return [_stack(place, place.name, target, paths, stack_name, of_assembly=bool(artifact))]
 
 
 def read_stack(
@@ -82,42 +48,95 @@ def read_stack(
     return _stack(place, name, (region, account), _construct_paths_beside(place))
 
 
-def read_template(path: Path, *, of_assembly: bool = False) -> Mapping[str, Any]:
+def read_file(
+    place: Path,
+    region: str | None = None,
+    account: str | None = None,
+    *,
+    name: str | None = None,
+    content: bytes | None = None,
+) -> TemplateSource:
+    """Return the template in a file, as its cloud assembly deploys it if it is in one.
+
+    Args:
+        place: The file.
+        region: Region it goes to if it does not say it itself.
+        account: Account it goes to if it does not say it itself.
+        name: Name of the template; the file's by default.
+        content: What is in the file, if it was read already.
+
+    Raises:
+        UnreadableError: If the file cannot be read, or is no template.
+    """
+    artifact = _artifact_beside(place) if content is None else {}
+    metadata = _metadata(artifact, place.parent)
+    own_account, own_region = _environment(artifact.get("environment"))
+    reported = _reported(place.parent) if artifact else ()
+    return _stack(
+        place,
+        name or place.name,
+        (own_region or region, own_account or account),
+        _construct_paths(metadata),
+        _stack_name(artifact),
+        body=read_template(place, of_assembly=bool(artifact), content=content),
+        acknowledgements=_acknowledgements(artifact, metadata, reported),
+    )
+
+
+def read_template(
+    path: Path, *, of_assembly: bool = False, content: bytes | None = None
+) -> Mapping[str, Any]:
     """Return a parsed template.
 
     Args:
         path: The file.
         of_assembly: Whether the CDK wrote it, which leaves `Resources` out of an empty stack.
+        content: What is in the file, if it was read already.
 
     Raises:
         UnreadableError: If the file cannot be read, or is no template.
     """
-    body = _parse(path)
+    body = _parse(path, content)
     if isinstance(body, dict):
         resources = body.get("Resources", {} if of_assembly else None)
         if isinstance(resources, dict):
             return {**body, "Resources": resources}
-    raise _NoTemplateError(f"{path}: no CloudFormation template (it has no Resources)")
+        if "Resources" in body or "AWSTemplateFormatVersion" in body:
+            raise UnreadableError(f"{path}: a template must have Resources, a mapping")
+    raise NoTemplateError(f"{path}: no CloudFormation template (it has no Resources)")
 
 
-def _parse(path: Path) -> object:
+def read_content(path: Path) -> bytes:
+    """Return what is in a file.
+
+    Raises:
+        UnreadableError: If it cannot be read, or is larger than any template.
+    """
     try:
         with path.open("rb") as file:
             content = file.read(_LARGEST_BYTES + 1)
-        if len(content) > _LARGEST_BYTES:
-            raise UnreadableError(f"{path}: larger than any template")
+    except OSError as error:
+        raise UnreadableError(f"{path}: {error.strerror or error}") from error
+    if len(content) > _LARGEST_BYTES:
+        raise UnreadableError(f"{path}: larger than any template")
+    return content
+
+
+def _parse(path: Path, content: bytes | None = None) -> object:
+    content = read_content(path) if content is None else content
+    try:
         text = content.decode("utf-8-sig")
+        if not text.strip():
+            raise UnreadableError(f"{path}: the file is empty")
         if path.suffix == ".json" or text.lstrip().startswith("{"):
             try:
                 return json.loads(text)
-            except ValueError:
+            except ValueError as error:
                 if path.suffix == ".json":
-                    raise
+                    raise UnreadableError(f"{path}: not JSON: {error}") from error
         from lmi_constructs.checks.template.yaml import parse_yaml
 
         return parse_yaml(text)
-    except OSError as error:
-        raise UnreadableError(f"{path}: {error.strerror or error}") from error
     except RecursionError as error:
         raise UnreadableError(f"{path}: nested too deeply to be a template") from error
     except UnicodeDecodeError as error:
@@ -127,59 +146,51 @@ def _parse(path: Path) -> object:
         raise UnreadableError(f"{path}: {error}") from error
 
 
-def _folder(place: Path, region: str | None, account: str | None) -> list[TemplateSource]:
-    sources = []
-    for file in sorted(place.iterdir()):
-        if file.is_file() and file.suffix in _SUFFIXES:
-            try:
-                sources += read_path(file, region, account)
-            except _NoTemplateError:
-                continue
-            except UnreadableError:
-                if (
-                    b"AWS::" in file.read_bytes()
-                ):  # a broken template, whose faults nobody would see
-                    raise
-    if not sources:
-        raise UnreadableError(f"{place}: neither a cloud assembly nor a folder with templates")
-    nested = with_nested(one for source in sources for one in source.nested.values())
-    inner = set(map(_real, nested))  # which are read with the parameters of their parents
-    return [source for source in sources if _real(source) not in inner] or sources
-
-
-def _real(source: TemplateSource) -> Path:
-    return Path(source.file or source.name).resolve()
-
-
-def _artifacts(place: Path) -> Mapping[str, Any] | None:
+def artifacts_of(place: Path) -> Mapping[str, Any] | None:
     """Return what a cloud assembly is made of; `None` if a folder is none."""
     manifest = place / "manifest.json"
     known = as_mapping(_parse(manifest)).get("artifacts") if manifest.is_file() else None
     return known if isinstance(known, dict) else None
 
 
-def _assembly(
+def read_assembly(
     place: Path,
     artifacts: Mapping[str, Any],
     region: str | None,
     account: str | None,
-    depth: int,
+    depth: int = 0,
 ) -> Iterator[TemplateSource]:
+    """Yield the templates of a cloud assembly and of the assemblies in it.
+
+    Args:
+        place: Its folder.
+        artifacts: What it is made of.
+        region: Region that stacks go to which do not say it themselves.
+        account: Account that stacks go to which do not say it themselves.
+        depth: How many assemblies it is in.
+    """
+    reported = _reported(place)
     for name, artifact in artifacts.items():
         kind = as_mapping(artifact).get("type")
         properties = as_mapping(as_mapping(artifact).get("properties"))
         inner = literal(properties.get("directoryName"))
         file = literal(properties.get("templateFile"))
         if kind == "cdk:cloud-assembly" and inner and depth < _MOST_NESTED:
-            within = _artifacts(place / inner)
+            within = artifacts_of(place / inner)
             if within is not None:
-                yield from _assembly(place / inner, within, region, account, depth + 1)
+                yield from read_assembly(place / inner, within, region, account, depth + 1)
         elif kind == "aws:cloudformation:stack" and file:
             own_account, own_region = _environment(as_mapping(artifact).get("environment"))
             own_region, own_account = own_region or region, own_account or account
-            paths = _construct_paths(as_mapping(artifact), place)
-            stack_name = _stack_name(as_mapping(artifact)) or name
-            yield _stack(place / file, name, (own_region, own_account), paths, stack_name)
+            metadata = _metadata(as_mapping(artifact), place)
+            yield _stack(
+                place / file,
+                name,
+                (own_region, own_account),
+                _construct_paths(metadata),
+                _stack_name(as_mapping(artifact)) or name,
+                acknowledgements=_acknowledgements(as_mapping(artifact), metadata, reported),
+            )
 
 
 def _stack_name(artifact: Mapping[str, Any]) -> str | None:
@@ -193,9 +204,10 @@ def _stack(
     paths: _Paths,
     stack_name: str | None = None,
     *,
-    of_assembly: bool = True,
+    body: Mapping[str, Any] | None = None,
+    acknowledgements: tuple[Acknowledgement, ...] = (),
 ) -> TemplateSource:
-    body = read_template(file, of_assembly=of_assembly)
+    body = read_template(file, of_assembly=True) if body is None else body
     return TemplateSource(
         name=name,
         body=body,
@@ -205,6 +217,7 @@ def _stack(
         construct_paths=_outside_nested_stacks(paths),
         file=str(file),
         stack_name=stack_name,
+        acknowledgements=acknowledgements,
     )
 
 
@@ -271,8 +284,7 @@ def _asset(place: Path, fingerprint: str) -> str | None:
 
 def _construct_paths_beside(template: Path) -> _Paths:
     """Return construct paths from the manifest of the assembly that a template is in."""
-    artifact = _artifact_beside(template)
-    return _construct_paths(artifact, template.parent) if artifact else ()
+    return _construct_paths(_metadata(_artifact_beside(template), template.parent))
 
 
 def _artifact_beside(template: Path) -> Mapping[str, Any]:
@@ -289,18 +301,66 @@ def _artifact_beside(template: Path) -> Mapping[str, Any]:
     return {}
 
 
-def _construct_paths(artifact: Mapping[str, Any], place: Path) -> _Paths:
-    """Return logical ids and construct paths from the metadata of a stack and its nested ones."""
+def _metadata(artifact: Mapping[str, Any], place: Path) -> Mapping[str, Any]:
+    """Return what the CDK notes of a stack and its nested ones, by construct path."""
     metadata = dict(as_mapping(artifact.get("metadata")))
     beside = literal(artifact.get("additionalMetadataFile"))
     if beside and (place / beside).is_file():
         metadata.update(as_mapping(_parse(place / beside)))
-    return tuple(
-        (str(as_mapping(entry).get("data")), path.lstrip("/"))
-        for path, entries in metadata.items()
-        for entry in as_sequence(entries)
-        if as_mapping(entry).get("type") == "aws:cdk:logicalId"
+    return metadata
+
+
+def _noted(metadata: Mapping[str, Any], kind: str) -> Iterator[tuple[str, object]]:
+    """Yield the construct paths that have metadata of a kind, and what it says."""
+    for path, entries in metadata.items():
+        for entry in as_sequence(entries):
+            if as_mapping(entry).get("type") == kind:
+                yield path.lstrip("/"), as_mapping(entry).get("data")
+
+
+def _construct_paths(metadata: Mapping[str, Any]) -> _Paths:
+    """Return logical ids and construct paths."""
+    return tuple((str(data), path) for path, data in _noted(metadata, "aws:cdk:logicalId"))
+
+
+def _acknowledgements(
+    artifact: Mapping[str, Any],
+    metadata: Mapping[str, Any],
+    reported: Iterable[Acknowledgement],
+) -> tuple[Acknowledgement, ...]:
+    """Return what is acknowledged in a stack, and above it in its stage or app.
+
+    The CDK writes the former beside the template. The latter it writes nowhere but in the report of
+    the assembly that everything is in, with the findings that were acknowledged.
+    """
+    inside = (
+        Acknowledgement(str(id), path, str(reason))
+        for path, data in _noted(metadata, "aws:cdk:acknowledged-rules")
+        for id, reason in as_mapping(data).items()
     )
+    stack = literal(artifact.get("displayName")) or ""
+    above = (one for one in reported if stack and not is_at(one.scope, stack))
+    return tuple(dict.fromkeys((*inside, *above)))
+
+
+def _reported(place: Path) -> tuple[Acknowledgement, ...]:
+    """Return what the report of an assembly, or of the one that it is in, calls acknowledged."""
+    for folder in (place.resolve(), *place.resolve().parents):
+        file = folder / "validation-report.json"
+        if file.is_file():
+            reports = map(as_mapping, as_sequence(as_mapping(_parse(file)).get("pluginReports")))
+            found = (one for report in reports for one in as_sequence(report.get(_ACCEPTED)))
+            return tuple(map(_reported_one, map(as_mapping, found)))
+        if not (folder / "manifest.json").is_file():
+            break
+    return ()
+
+
+def _reported_one(finding: Mapping[str, Any]) -> Acknowledgement:
+    id, scope, reason = (
+        literal(finding.get(name)) or "" for name in ("acknowledgedId", "acknowledgedAt", "reason")
+    )
+    return Acknowledgement(id, scope, reason)
 
 
 def _outside_nested_stacks(paths: _Paths) -> dict[str, str]:

@@ -52,23 +52,22 @@ def read_role(properties: Mapping[str, Any], context: Context) -> Role:
     return Role(
         **context.common(properties.get("RoleName")),
         services=_services(properties.get("AssumeRolePolicyDocument")),
-        statements=tuple(statements),
+        statements=tuple(one for one in statements if not one.denies),
+        denials=tuple(one for one in statements if one.denies),
         managed_policies=tuple(managed),
         complete=complete,
     )
 
 
 def read_statements(document: object, given_by: Key) -> tuple[Statement, ...] | None:
-    """Return the allowing statements of a policy; `None` if they cannot be told."""
+    """Return the statements of a policy; `None` if they cannot be told."""
     if not isinstance(document, dict):
         return None
     statements = []
     for item in as_sequence(document.get("Statement")):
         if not isinstance(item, dict) or "NotAction" in item or "NotResource" in item:
             return None
-        if item.get("Effect") == "Deny":
-            continue
-        if item.get("Effect") != "Allow":
+        if item.get("Effect") not in ("Allow", "Deny"):
             return None
         actions = [literal(action) for action in as_sequence(item.get("Action"))]
         if None in actions:
@@ -79,6 +78,8 @@ def read_statements(document: object, given_by: Key) -> tuple[Statement, ...] | 
                 actions=tuple(action.lower() for action in actions if action is not None),
                 resources=tuple(one for one in resources if one is not None),
                 given_by=given_by,
+                denies=item["Effect"] == "Deny",
+                is_conditional=bool(item.get("Condition")),
             )
         )
     return tuple(statements)
@@ -129,7 +130,8 @@ class Attachments:
         known = not self._of_unknown_roles and not any(name in self._incomplete for name in names)
         return replace(
             role,
-            statements=(*role.statements, *attached),
+            statements=(*role.statements, *(one for one in attached if not one.denies)),
+            denials=(*role.denials, *(one for one in attached if one.denies)),
             complete=role.complete and known,
         )
 

@@ -25,6 +25,8 @@ from lmi_constructs.checks.values import UNKNOWN, as_mapping, as_sequence, legib
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from lmi_constructs.checks.acknowledged import Acknowledgement
+
 _MOST_NESTED: Final = 20
 
 
@@ -42,6 +44,7 @@ class TemplateSource:
         parameters: Values given to its parameters.
         file: File that it was read from.
         stack_name: Name of its stack, if known; a nested stack has none of its own.
+        acknowledgements: What its app acknowledges, in the nested stacks too.
     """
 
     name: str
@@ -53,6 +56,7 @@ class TemplateSource:
     parameters: Mapping[str, object] = field(default_factory=dict)
     file: str | None = None
     stack_name: str | None = None
+    acknowledgements: tuple[Acknowledgement, ...] = ()
 
 
 def with_nested(sources: Iterable[TemplateSource]) -> list[TemplateSource]:
@@ -78,7 +82,9 @@ def read_deployment(sources: Iterable[TemplateSource], facts: Facts | None = Non
     found: dict[type[Resource], list[Resource]] = {}
     dependencies: dict[Key, frozenset[Key]] = {}
     attachments, ways = identity.Attachments(), network.Ways()
+    acknowledgements: dict[Acknowledgement, None] = {}
     for source, evaluator in together.evaluators:
+        acknowledgements.update(dict.fromkeys(source.acknowledgements))
         for logical_id, declared in evaluator.resources.items():
             resource = as_mapping(declared)
             kind = resource.get("Type")
@@ -107,6 +113,7 @@ def read_deployment(sources: Iterable[TemplateSource], facts: Facts | None = Non
         dependencies=dependencies,
         network=ways.network(),
         facts=facts or Facts(),
+        acknowledgements=tuple(acknowledgements),
     )
 
 

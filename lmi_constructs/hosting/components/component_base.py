@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Literal
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
-from constructs import Construct
 
+from lmi_constructs.hosting._grants import allow
 from lmi_constructs.hosting._keywords import check_keywords
-from lmi_constructs.hosting._places import placed
+from lmi_constructs.hosting._places import PlacedConstruct, placed
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._surroundings import Surroundings
+from lmi_constructs.hosting._topics import check_topics
+from lmi_constructs.hosting._units import exact_seconds
 from lmi_constructs.monitoring.metrics import (
     check_evaluation_periods,
     component_metric,
@@ -30,10 +32,11 @@ if TYPE_CHECKING:
     from lmi_constructs.monitoring.component_alarms import ComponentAlarms
     from lmi_constructs.monitoring.component_graphs import ShownComponent
 
+_SECONDS_WITHOUT_CAPACITY = 300
 INVOKING = ("sagemaker:InvokeEndpoint", "sagemaker:InvokeEndpointWithResponseStream")
 
 
-class ComponentBase(Construct):
+class ComponentBase(PlacedConstruct):
     """Something on a fleet that requests name: grants, metrics and the alarm of each.
 
     Attributes:
@@ -45,15 +48,6 @@ class ComponentBase(Construct):
     fleet: EndpointBase
     component_name: str
     resource: sagemaker.CfnInferenceComponent | None = None
-
-    def __init__(self, scope: Construct, id: str) -> None:
-        """Take a place in the construct tree.
-
-        Raises:
-            LmiError: If there can be no construct (LMI010), or there is one already (LMI067).
-        """
-        with placed(scope, id):
-            super().__init__(scope, id)
 
     @property
     def component_arn(self) -> str:
@@ -88,16 +82,10 @@ class ComponentBase(Construct):
 
         Source: https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsagemaker.html
         """
-        report(self, check_keywords({"grantee": grantee}))
-        name = f"inference-component/{self.component_name}"
-        return iam.Grant.add_to_principal(
-            grantee=grantee,
-            actions=list(INVOKING),
-            resource_arns=[
-                self.fleet.endpoint_arn,
-                Surroundings.of(self).arn("sagemaker", name),
-            ],
+        component = Surroundings.of(self).arn(
+            "sagemaker", f"inference-component/{self.component_name}"
         )
+        return allow(self, grantee, INVOKING, [self.fleet.endpoint_arn, component])
 
     def metric(
         self, name: str, *, statistic: str | None = None, period: cdk.Duration | None = None
@@ -207,7 +195,6 @@ class ComponentBase(Construct):
         Raises:
             LmiError: If an alarm could never say anything (LMI088).
         """
-        from lmi_constructs.monitoring.alarms import seconds
         from lmi_constructs.monitoring.component_alarms import ComponentAlarms
 
         if concurrent_requests == "engine":
@@ -219,6 +206,7 @@ class ComponentBase(Construct):
         }
         given = {"topic": topic, "paging_topic": paging_topic, "p99_latency": p99_latency}
         report(self, check_keywords({**given, **shares}))
+        report(self, check_topics(self, {"topic": topic, "paging_topic": paging_topic}))
         with placed(self, "Alarms", fix="call add_alarms once, with all thresholds"):
             return ComponentAlarms(
                 self,
@@ -226,7 +214,7 @@ class ComponentBase(Construct):
                 component_name=self.component_name,
                 topic=topic,
                 paging_topic=paging_topic,
-                thresholds={**shares, "p99_latency": seconds(p99_latency)},
+                thresholds={**shares, "p99_latency": exact_seconds(p99_latency, "p99_latency")},
             )
 
     def add_no_capacity_alarm(
@@ -253,13 +241,20 @@ class ComponentBase(Construct):
 
         given = {"topic": topic, "period": period, "evaluation_periods": evaluation_periods}
         report(self, check_keywords(given))
-        report(self, check_evaluation_periods(evaluation_periods))
+        seconds = seconds_of_period(period, _SECONDS_WITHOUT_CAPACITY)
+        report(
+            self,
+            [
+                *check_evaluation_periods(evaluation_periods, seconds),
+                *check_topics(self, {"topic": topic}),
+            ],
+        )
         with placed(self, "NoCapacity", fix="add one alarm; others are cloudwatch.Alarm(...)"):
             alarm = cloudwatch.Alarm(
                 self,
                 "NoCapacity",
                 metric=self.metric_no_capacity_invocation_failures(
-                    period=cdk.Duration.minutes(5) if period is None else period
+                    period=cdk.Duration.seconds(seconds)
                 ),
                 threshold=1,
                 evaluation_periods=evaluation_periods,

@@ -9,10 +9,11 @@ from aws_cdk import aws_sagemaker as sagemaker
 from lmi_constructs.checks.plugin import attach_to
 from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._names import check_name, literal_name
-from lmi_constructs.hosting._permissions import Permission, own_policy
+from lmi_constructs.hosting._permissions import Permission, component_permissions, own_policy
 from lmi_constructs.hosting._planning import engine_concurrency
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._resolved_model import ResolvedModel
+from lmi_constructs.hosting._rollout_checks import check_watched, watched_alarms
 from lmi_constructs.hosting._surroundings import Surroundings
 from lmi_constructs.hosting._units import mebibytes
 from lmi_constructs.hosting.components._checks import (
@@ -26,7 +27,6 @@ from lmi_constructs.hosting.components._updates import check_update, update_conf
 from lmi_constructs.hosting.components.base_component import BaseComponent, ImportedComponent
 from lmi_constructs.hosting.endpoint_operations import EndpointOperations
 from lmi_constructs.hosting.model import LmiModel
-from lmi_constructs.hosting.rollout import check_watched
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from lmi_constructs.hosting.rollout import Rollout
     from lmi_constructs.hosting.s3_location import S3Location
     from lmi_constructs.hosting.scaling import ScalableCopyCount
+    from lmi_constructs.monitoring.alarms import EndpointAlarms
     from lmi_constructs.monitoring.component_alarms import ComponentAlarms
     from lmi_constructs.monitoring.component_graphs import ShownComponent
     from lmi_constructs.planner import Plan
@@ -166,6 +167,7 @@ class LmiInferenceComponent(BaseComponent):
             [
                 *check_alternatives(model is not None, named),
                 *check_name(component_name, "component_name", "LMI065"),
+                *check_name(variant_name, "variant_name", "LMI065"),
                 *check_cpus(cpu_count),
             ],
         )
@@ -183,6 +185,7 @@ class LmiInferenceComponent(BaseComponent):
         self.fleet, self.model = fleet, model
         self.component_name = component_name or literal_name(self)
         self.adapter_location = adapter_location
+        self._copy_count = initial_copy_count
         hosting = (
             fleet.endpoint_config.variant(variant_name)
             if isinstance(fleet, EndpointOperations)
@@ -190,6 +193,7 @@ class LmiInferenceComponent(BaseComponent):
         )
         instance_type = None if hosting is None else hosting.variant.instance_type
         self.accelerator_count = accelerators_of(model, accelerator_count)
+        report(self, check_accelerators(self.accelerator_count))
         self.resolved = ResolvedModel.of(
             model,
             instance_type,
@@ -198,7 +202,7 @@ class LmiInferenceComponent(BaseComponent):
             download_timeout=download_timeout,
         )
         self.plan: Plan | None = self.resolved.plan
-        report(self, [*check_accelerators(self.accelerator_count), *self.resolved.findings])
+        report(self, self.resolved.findings)
         self.resource = _Component(
             self,
             "Resource",
@@ -273,7 +277,10 @@ class LmiInferenceComponent(BaseComponent):
         )
 
     def roll_back_on(
-        self, alarms: ComponentAlarms | Sequence[cloudwatch.IAlarm], *, rollout: Rollout
+        self,
+        alarms: ComponentAlarms | EndpointAlarms | Sequence[cloudwatch.IAlarm],
+        *,
+        rollout: Rollout,
     ) -> None:
         """Replace the copies in batches when the component changes, and let alarms take it back.
 
@@ -290,13 +297,11 @@ class LmiInferenceComponent(BaseComponent):
                 there are too few or too many alarms, one stands in another region or account, or it
                 was called before (LMI073).
         """
-        from lmi_constructs.monitoring.component_alarms import ComponentAlarms
-
-        given = alarms.of_updates if isinstance(alarms, ComponentAlarms) else alarms
-        report(self, check_keywords({"rollout": rollout, "alarms": given}))
-        chosen = tuple(given)
-        report(self, check_update(rollout, len(chosen)))
-        report(self, check_watched(self, chosen, again=self._rolls_back))
+        chosen, reaction = watched_alarms(alarms)
+        report(self, check_keywords({"rollout": rollout, "alarms": chosen}))
+        report(self, check_update(rollout, self._copy_count))
+        again = self._rolls_back
+        report(self, check_watched(self, rollout, chosen, reaction, again=again))
         self._rolls_back = True
         names = [alarm.alarm_name for alarm in chosen]
         self.resource.deployment_config = update_config(rollout, names)
@@ -334,8 +339,8 @@ class LmiInferenceComponent(BaseComponent):
     def _let_the_fleet_read(self) -> list[IDependable]:
         """Let the fleet's role do what the model's may, before the component is made.
 
-        Which of the two roles fetches image and files of a component is not published. AWS's own
-        samples give both the same one.
+        Both may write the component's log. Which of the two roles does so, and fetches image and
+        files of a component, is not published. AWS's own samples give both the same one.
         """
         fleet_role = getattr(self.fleet, "role", None)
         adapters = (
@@ -343,9 +348,10 @@ class LmiInferenceComponent(BaseComponent):
             if self.adapter_location is None
             else self.adapter_location.read_permissions(Surroundings.of(self))
         )
-        made: list[IDependable] = []
+        own = component_permissions(Surroundings.of(self), self.component_name)
+        made = own_policy(self, "LogAccess", self.model.role, own)
         if fleet_role is not None:
-            permissions = [*self.model.permissions, *adapters]
+            permissions = [*self.model.permissions, *own, *adapters]
             made += own_policy(self, "FleetAccess", fleet_role, permissions)
         if adapters:
             made += own_policy(self, "AdapterAccess", self.model.role, adapters)

@@ -8,16 +8,25 @@ from typing import TYPE_CHECKING, Final
 from zoneinfo import available_timezones
 
 from lmi_constructs.findings import Finding
+from lmi_constructs.hosting._surroundings import Surroundings
 from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from aws_cdk import aws_cloudwatch as cloudwatch
+    from constructs import Construct
+
 _BOTOCORE: Final = "botocore 1.44.8 application-autoscaling 2016-02-06"
 _POLICY_NAME: Final = re.compile(r"[ -~]{1,256}")
 _ACTION_NAME: Final = re.compile(r"(?! )[^\x00-\x1f\x7f-\x9f:/|]{1,256}(?<! )")
-_SCHEDULE: Final = re.compile(r"(at|rate|cron)\(.+\)")
+_SCHEDULE: Final = re.compile(
+    r"at\(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\)"
+    r"|rate\([1-9]\d* (minute|hour|day)s?\)"
+    r"|cron\(\S+( +\S+){5}\)"
+)
+_STATISTICS: Final = ("Average", "Minimum", "Maximum", "SampleCount", "Sum")
 _SHOWN: Final = 40
 """Characters of a wrong name that are shown."""
 
@@ -83,11 +92,11 @@ def check_capacity(min_capacity: int, max_capacity: int, *, least: int) -> list[
             Finding(
                 rule="LMI083",
                 message=f"min_capacity is {min_capacity}",
-                why="a variant with a model cannot serve from zero instances, and nothing would"
-                " wake it"
+                why="a real-time variant cannot serve from zero instances, and nothing would wake it"
                 if min_capacity == 0
                 else "there cannot be fewer than none",
-                fix="give 1; scaling to zero takes inference components or an asynchronous endpoint"
+                fix="give 1; to zero go asynchronous endpoints, and copies on a fleet with"
+                " managed_instance_scaling=ManagedInstanceScaling(0, ...)"
                 if least
                 else "give 0 or more",
                 where="min_capacity",
@@ -100,7 +109,7 @@ def check_capacity(min_capacity: int, max_capacity: int, *, least: int) -> list[
                 rule="LMI083",
                 message=f"max_capacity is {max_capacity}, min_capacity {min_capacity}",
                 why="Application Auto Scaling refuses the target",
-                fix=f"give max_capacity at least {min_capacity}",
+                fix=f"give max_capacity at least {max(min_capacity, least)}",
                 where="max_capacity",
             )
         )
@@ -209,7 +218,53 @@ def check_action(name: str, others: list[str]) -> list[Finding]:
     ]
 
 
-def check_tracked_metric(name: str) -> list[Finding]:
+def check_tracked_metric(metric: cloudwatch.Metric, scope: Construct) -> list[Finding]:
+    """Check that a metric can be followed, and follows the load."""
+    return [
+        *_check_statistic(metric.statistic),
+        *check_place(metric, scope),
+        *_check_load(metric.metric_name),
+    ]
+
+
+def _check_statistic(statistic: str) -> list[Finding]:
+    if is_token(statistic) or statistic in _STATISTICS:
+        return []
+    return [
+        Finding(
+            rule="LMI083",
+            message=f"the metric's statistic is {statistic}",
+            why="Application Auto Scaling tracks none but " + ", ".join(_STATISTICS),
+            fix='give the metric statistic="Average" or another of these, or use scale_on_metric(...)',
+            where="metric",
+            source=f"{_BOTOCORE} MetricStatistic",
+        )
+    ]
+
+
+def check_place(
+    metric: cloudwatch.Metric | cloudwatch.MathExpression, scope: Construct
+) -> list[Finding]:
+    """Check that a metric is one of this region and account; an expression names neither."""
+    here = Surroundings.of(scope)
+    return [
+        Finding(
+            rule="LMI083",
+            message=f"the metric is one of {what} {theirs}, what it scales is in {mine}",
+            why="policies name no region and no account, and alarms watch no other region",
+            fix=f"leave {what}= of the metric out, and publish it here",
+            where="metric",
+            source=f"{_BOTOCORE} CustomizedMetricSpecification",
+        )
+        for what, mine, theirs in (
+            ("region", here.region, getattr(metric, "region", None)),
+            ("account", here.account, getattr(metric, "account", None)),
+        )
+        if theirs not in (None, mine) and not is_token(mine) and not is_token(theirs)
+    ]
+
+
+def _check_load(name: str) -> list[Finding]:
     """Check that a metric follows the load.
 
     NVML's utilisation is the share of time in which any kernel ran on the GPU
@@ -240,7 +295,8 @@ def check_when(expression: str) -> list[Finding]:
         Finding(
             rule="LMI083",
             message=f"the schedule is {shortened(expression)}",
-            why="Application Auto Scaling takes at(...), rate(...) and cron(...) only",
+            why="Application Auto Scaling takes at(2027-01-31T07:30:00), rate(5 minutes) and cron(...)"
+            " with six fields, and nothing else",
             fix='use autoscaling.Schedule.cron(hour="7", minute="30"), or its rate(...) or at(...)',
             where="schedule",
             source=f"{_BOTOCORE} PutScheduledAction",

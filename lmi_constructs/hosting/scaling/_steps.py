@@ -33,11 +33,15 @@ class _Step(NamedTuple):
 def check_steps(
     metric: cloudwatch.Metric | cloudwatch.MathExpression,
     steps: Sequence[autoscaling.ScalingInterval],
+    adjustment_type: autoscaling.AdjustmentType,
 ) -> list[Finding]:
     """Check the steps of a policy; nothing is said of steps that are known only when deployed."""
     if any(is_token(bound) for step in steps for bound in (step.lower, step.upper, step.change)):
         return []
-    changing = sum(step.change != 0 for step in steps)
+    is_exact = adjustment_type.name == "EXACT_CAPACITY"
+    if numbers := _check_numbers(steps, is_exact=is_exact):
+        return numbers
+    changing = sum(is_exact or step.change != 0 for step in steps)
     if changing < 2:
         return [_finding(f"scaling_steps has {changing} of at least 2 changes", *_TOO_FEW)]
     findings = [
@@ -66,10 +70,27 @@ def check_steps(
         for one, other in pairwise(bounded)
         if other.lower < one.upper
     ]
-    if not findings and len(gaps := _gaps(bounded)) > 1:
+    if not findings and len(gaps := _gaps(bounded, is_exact=is_exact)) > 1:
         findings.append(_finding(f"nothing changes at {' and at '.join(gaps)}", *_GAPS))
     if not findings:
         findings += _check_direction(metric, bounded)
+    return findings
+
+
+def _check_numbers(
+    steps: Sequence[autoscaling.ScalingInterval], *, is_exact: bool
+) -> list[Finding]:
+    """Check that changes are whole, and that an exact capacity is one that there can be."""
+    findings = [
+        _finding(f"a step changes by {readable(step.change)}", *_BROKEN)
+        for step in steps
+        if step.change != int(step.change)
+    ]
+    findings += [
+        _finding(f"a step sets the exact capacity {readable(step.change)}", *_BELOW_ZERO)
+        for step in steps
+        if is_exact and step.change < 0
+    ]
     return findings
 
 
@@ -85,9 +106,9 @@ def _completed(steps: list[_Step]) -> list[_Step]:
     return closed
 
 
-def _gaps(steps: list[_Step]) -> list[str]:
+def _gaps(steps: list[_Step], *, is_exact: bool) -> list[str]:
     """Return the ranges, from zero up, in which nothing changes."""
-    changing = [step for step in steps if step.change != 0]
+    changing = [step for step in steps if is_exact or step.change != 0]
     edges = [_Step(-math.inf, 0, 0), *changing, _Step(math.inf, math.inf, 0)]
     return [
         f"{readable(one.upper)} to {readable(other.lower)}"
@@ -129,6 +150,14 @@ def _check_direction(
     return []
 
 
+_BROKEN = (
+    "Application Auto Scaling takes whole numbers, and CloudFormation refuses the policy",
+    "give a whole number",
+)
+_BELOW_ZERO = (
+    "Application Auto Scaling takes 0 or more for an exact capacity",
+    "give the number there should be, or adjustment_type=AdjustmentType.CHANGE_IN_CAPACITY",
+)
 _TOO_FEW = (
     "one step goes in one direction only: what it adds is never taken away, or the other way round",
     "give one step for each direction, such as ScalingInterval(lower=40, change=+1) and"

@@ -19,6 +19,7 @@ from lmi_constructs.hosting.scaling._checks import (
     CONCURRENCY_TARGET_RATIO,
     check_action,
     check_capacity,
+    check_place,
     check_policy,
     check_policy_name,
     check_schedule,
@@ -81,6 +82,7 @@ class ScalableCapacity(Construct):
         report(self, check_capacity(min_capacity, max_capacity, least=least))
         self._tracked: dict[str, object] = {}
         self._scheduled: list[autoscaling.CfnScalableTarget.ScheduledActionProperty] = []
+        self._least_scheduled: list[int] = []
         self.wake_up_policy: autoscaling.CfnScalingPolicy | None = None
         self.wake_up_alarm: cloudwatch.Alarm | None = None
         self.min_capacity = min_capacity
@@ -197,7 +199,7 @@ class ScalableCapacity(Construct):
         self._check_kinds(given, scale_in_cooldown, scale_out_cooldown, disable_scale_in)
         report(self, check_keywords({"target": target}, required="target"))
         report(self, check_target(target, "target"))
-        report(self, check_tracked_metric(metric.metric_name))
+        report(self, check_tracked_metric(metric, self))
         return self._track(
             id, target, scale_in_cooldown, scale_out_cooldown, disable_scale_in, metric=metric
         )
@@ -241,7 +243,13 @@ class ScalableCapacity(Construct):
         report(self, check_keywords(given))
         report(
             self,
-            [*check_evaluation_periods(evaluation_periods), *check_steps(metric, scaling_steps)],
+            [
+                *check_evaluation_periods(
+                    evaluation_periods, metric.period.to_seconds(integral=False)
+                ),
+                *check_place(metric, self),
+                *check_steps(metric, scaling_steps, adjustment_type),
+            ],
         )
         pause = self._scale_out_seconds(None)
         if cooldown is not None:
@@ -305,7 +313,8 @@ class ScalableCapacity(Construct):
             ],
         )
         target = autoscaling.CfnScalableTarget
-        self._scheduled.append(
+        self._least_scheduled.append(self.min_capacity if min_capacity is None else min_capacity)
+        self._schedule(
             target.ScheduledActionProperty(
                 scheduled_action_name=id,
                 schedule=schedule.expression_string,
@@ -315,7 +324,17 @@ class ScalableCapacity(Construct):
                 ),
             )
         )
+
+    def _schedule(self, action: autoscaling.CfnScalableTarget.ScheduledActionProperty) -> None:
+        self._scheduled.append(action)
         self.resource.scheduled_actions = list(self._scheduled)
+
+    @property
+    def _may_be_zero(self) -> bool:
+        """Whether there may be none at some time; a token may be zero."""
+        return any(
+            is_token(least) or least == 0 for least in (self.min_capacity, *self._least_scheduled)
+        )
 
     def _check_kinds(
         self,

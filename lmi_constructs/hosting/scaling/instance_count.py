@@ -62,6 +62,7 @@ class ScalableInstanceCount(ScalableCapacity):
             is_async=is_async,
         )
         self._endpoint = endpoint
+        self._follows_backlog = False
         _keep_scaled_capacity(endpoint.resource)
 
     def scale_on_backlog(
@@ -74,7 +75,7 @@ class ScalableInstanceCount(ScalableCapacity):
     ) -> autoscaling.CfnScalingPolicy:
         """Keep the queue of an asynchronous endpoint near a length for each instance.
 
-        With `min_capacity=0` the last instance goes when the queue is empty. Nothing would bring it
+        With `min_capacity=0`, of the target or of a scheduled action, the last instance goes when the queue is empty. Nothing would bring it
         back, as a queue without instances has no length for each of them: so an alarm on
         `HasBacklogWithoutCapacity` starts the first one (`wake_up_alarm`, `wake_up_policy`).
 
@@ -92,16 +93,8 @@ class ScalableInstanceCount(ScalableCapacity):
         given = {"target_per_instance": target_per_instance}
         self._check_kinds(given, scale_in_cooldown, scale_out_cooldown)
         report(self, check_backlog(target_per_instance, is_async=self._is_async))
-        if self.min_capacity == 0 and self.wake_up_policy is None:
-            self.wake_up_policy, self.wake_up_alarm = _policies.wake_up(
-                self,
-                scaled=self.resource,
-                metric=self._endpoint.metric("HasBacklogWithoutCapacity"),
-                adjustment="ExactCapacity",
-                cooldown_seconds=_policies.SHORTEST_COOLDOWN_SECONDS,
-                description="Requests wait and there is no instance: starts the first one. It is no"
-                " fault, and nobody has to look.",
-            )
+        self._follows_backlog = True
+        self._wake_up_from_zero()
         return self._track(
             id,
             target_per_instance,
@@ -109,6 +102,25 @@ class ScalableInstanceCount(ScalableCapacity):
             scale_out_cooldown,
             False,
             metric=self._endpoint.metric("ApproximateBacklogSizePerInstance"),
+        )
+
+    def _schedule(self, action: autoscaling.CfnScalableTarget.ScheduledActionProperty) -> None:
+        super()._schedule(action)
+        if self._follows_backlog:
+            self._wake_up_from_zero()
+
+    def _wake_up_from_zero(self) -> None:
+        """Add what starts the first instance, where there may be none at some time."""
+        if not self._may_be_zero or self.wake_up_policy is not None:
+            return
+        self.wake_up_policy, self.wake_up_alarm = _policies.wake_up(
+            self,
+            scaled=self.resource,
+            metric=self._endpoint.metric("HasBacklogWithoutCapacity"),
+            adjustment="ExactCapacity",
+            cooldown_seconds=_policies.SHORTEST_COOLDOWN_SECONDS,
+            description="Requests wait and there is no instance: starts the first one. It is no"
+            " fault, and nobody has to look.",
         )
 
 

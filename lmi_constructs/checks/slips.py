@@ -1,0 +1,119 @@
+"""What was given to the checks and does nothing in an app, so that it may be a slip."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, NamedTuple
+
+from lmi_constructs.checks.acknowledged import is_at
+from lmi_constructs.checks.rules import PlacedFinding
+from lmi_constructs.checks.rules.common import containers, release
+from lmi_constructs.checks.values import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+    from lmi_constructs.checks.deployment import Deployment
+
+_RULE = "LMI010"
+
+
+def empty_places(
+    only: Sequence[str] | Callable[[str], bool] | None, paths: Collection[str]
+) -> Iterator[PlacedFinding]:
+    """Yield an error for each place to report below that nothing stands at.
+
+    Such a place turns everything off, and what is turned off cannot say so.
+
+    Args:
+        only: Construct paths, or a function of one; with `None` there is nothing to say.
+        paths: Construct paths of all resources; if none is known, nothing is said.
+    """
+    if only is None or not paths:
+        return
+    if callable(only):
+        if not any(map(only, paths)):
+            yield _nothing_at("what the function takes", (), paths)
+        return
+    above = {path.rsplit("/", depth)[0] for path in paths for depth in range(path.count("/") + 1)}
+    for place in only:
+        if not any(is_at(path, place) for path in paths):
+            yield _nothing_at(repr(place), get_close_matches(place, sorted(above), n=2), above)
+
+
+def _nothing_at(place: str, near: Iterable[str], known: Iterable[str]) -> PlacedFinding:
+    meant = " or ".join(map(repr, near))
+    ask = f"did you mean {meant}? Else " if meant else ""
+    return PlacedFinding(
+        rule=_RULE,
+        message=f"no resource of the app stands at or below {place}",
+        why="nothing is reported, as if all were well",
+        fix=f"{ask}give construct paths of this app, such as {min(known)!r}",
+        where="only",
+        construct_path="",
+    )
+
+
+def unused_images(deployments: Iterable[Deployment]) -> dict[str, list[str]]:
+    """Return the given beginnings of images that no image has, and the images that there are."""
+    found: dict[str, list[str]] = {}
+    together = list(deployments)
+    images = sorted({image for one in together for image in _images(one)})
+    for beginning in {beginning for one in together for beginning in one.facts.images}:
+        if not any(image.startswith(beginning) for image in images):
+            found[beginning] = images
+    return found
+
+
+def mistyped_images(deployment: Deployment) -> Iterator[PlacedFinding]:
+    """Yield a warning for each image of no known release that a given beginning all but fits.
+
+    A beginning that fits nothing is no slip by itself: several apps may share what they give.
+    """
+    given = {beginning: _named(beginning) for beginning in unused_images([deployment])}
+    foreign = (
+        (resource, shown(container.image))
+        for resource, container in containers(deployment)
+        if container.image is not None and release(deployment, container) is None
+    )
+    for resource, image in foreign if given else ():
+        own = _named(image)
+        near = [beginning for beginning, name in given.items() if name.resembles(own)]
+        if near:
+            yield PlacedFinding(
+                rule=_RULE,
+                message=f"facts.images knows {near[0]!r}, which {image!r} does not begin with",
+                why="the image stays unknown, so that most rules say nothing of it",
+                fix="give the beginning of the image as it is written in the app",
+                severity="warning",
+                where="facts.images",
+                resource=resource.logical_id,
+                path="",
+                template=resource.template,
+                construct_path=resource.construct_path,
+            )
+
+
+class _Named(NamedTuple):
+    """Registry and repository of an image."""
+
+    registry: str
+    repository: str
+
+    def resembles(self, other: _Named) -> bool:
+        """Tell whether one may be a slip of the other."""
+        if not self.repository or not other.repository:
+            return False
+        if self.registry == other.registry:
+            return bool(get_close_matches(self.repository, [other.repository], cutoff=0.8))
+        return self.repository == other.repository
+
+
+def _named(image: str) -> _Named:
+    registry, _, rest = image.partition("/")
+    return _Named(registry, rest.partition("@")[0].partition(":")[0])
+
+
+def _images(deployment: Deployment) -> set[str]:
+    found = (container.image for _, container in containers(deployment))
+    return {shown(image) for image in found if image is not None}
