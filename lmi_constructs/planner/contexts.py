@@ -100,7 +100,7 @@ def _stretched(tokens: int, scaling: Mapping[str, Any], family: str) -> int:
 
 def _scaling(config: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the one kind of rope scaling; where kinds of layers have their own, that with a factor."""
-    found = next((config[key] for key in _ROPE_KEYS if config.get(key)), {})
+    found: Any = next((config[key] for key in _ROPE_KEYS if config.get(key)), {})
     if not isinstance(found, Mapping):
         return {}
     kinds = [kind for kind in found.values() if isinstance(kind, Mapping)]
