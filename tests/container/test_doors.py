@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lmi_constructs import LmiSettings
+from lmi_constructs import LmiContainer, LmiSettings
 from lmi_constructs.cli.plan import plan as command
 from lmi_constructs.container import doors
 from lmi_constructs.container.doors import assigned, spoken
@@ -72,3 +72,10 @@ def test_every_name_is_one_that_its_door_takes(name):
     option = spoken(name, "command")
     options = {one for parameter in command.params for one in parameter.opts}
     assert option in options or option.startswith("OPTION_")
+
+
+def test_what_a_release_says_of_settings_names_their_fields():
+    found = LmiSettings(max_rolling_batch_size=3000).check(LmiContainer.V27)
+    (finding,) = [one for one in found if one.rule == "LMI004"]
+    assert finding.where == "settings.max_rolling_batch_size"
+    assert "set max_rolling_batch_size to at most 2048, or max_num_batched_tokens" in finding.fix
