@@ -59,6 +59,11 @@ _BITS: Final = {
 """Bits of a weight that the engine reads, from a version on (awq.py, gptq.py and auto_gptq.py of
 vllm/model_executor/layers/quantization in the wheels of 0.8.4, 0.14.0 and 0.23.0)."""
 
+_AMPERE: Final = (8, 0)
+_FP8_FROM_AMPERE_UNTIL: Final = (0, 8, 4)
+"""Until then FP8 weights need Ampere; Turing came later (`get_min_capability` of fp8.py: 80 in the wheel
+of 0.8.4, 75 in that of 0.14.0)."""
+
 _LEAST_CAPABILITY: Final = ((0, 21, 0), (7, 5))
 """From that version on the engine wants at least that capability
 (docs/getting_started/installation/gpu.cuda.inc.md of v0.21.0)."""
@@ -162,10 +167,12 @@ def _format(accelerator: Accelerator, setup: Setup, q: Quantization) -> Iterator
     capability, needs = accelerator.capability, _CAPABILITIES.get(q.method)
     if capability is None or needs is None or capability >= needs.sure:
         return
-    refused = capability < needs.refused
+    early = q.method == "fp8" and setup.version <= _FP8_FROM_AMPERE_UNTIL
+    lowest = _AMPERE if early else needs.refused
+    refused = capability < lowest
     if not refused and setup.version >= needs.lifted:
         return
-    least = needs.refused if refused else needs.sure
+    least = lowest if refused else needs.sure
     yield Finding(
         rule="LMI054",
         message=f"{q.method} weights need compute capability {least[0]}.{least[1]},"

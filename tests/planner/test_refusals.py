@@ -318,6 +318,15 @@ class TestAccelerators:
         p = in_container(hub_id, "ml.g5.2xlarge", LmiContainer.V27, max_model_len=8192, **told)
         assert (p.grade, p.findings) == ("fits", ())
 
+    @pytest.mark.parametrize(
+        ("container", "grade"), [(LmiContainer.V15, "cannot"), (LmiContainer.V27, "fits")]
+    )
+    def test_turing_runs_fp8_only_with_newer_engines(self, container, grade):
+        told = {"dtype": "float16", "max_model_len": 4096, "max_num_seqs": 16}
+        p = in_container("Qwen/Qwen3-8B-FP8", "ml.g4dn.12xlarge", container, **told)
+        assert p.grade == grade, p.findings
+        assert errors(p) == (["LMI054"] if grade == "cannot" else [])
+
 
 class TestAdapters:
     def test_ranks_are_those_of_the_engine(self):
