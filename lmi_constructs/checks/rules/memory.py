@@ -95,7 +95,7 @@ class FitsBarely(_OfPlan):
     """LMI051."""
 
     id = "LMI051"
-    title = "the model fits only just"
+    title = "the model hardly fits"
     severity = "warning"
     why = "the engine may not start, or serves few requests at once"
     fix = "shorten the context, or use an instance with more memory"
