@@ -60,10 +60,11 @@ def copies(plan: Plan) -> list[str]:
     """
     setup, count = plan.setup, plan.accelerator_count
     used = setup.tensor * setup.pipeline * setup.data
-    if count is None or used <= 0 or used >= count or not plan.configuration.started_by_container:
+    told = plan.configuration
+    if count is None or not 0 < used < count or told.doubt or not told.started_by_container:
         return []
     whole, idle = count // used, count % used
-    if plan.configuration.enable_lora or whole == 1:
+    if told.enable_lora or whole == 1:
         return [f"{count - used} of the {count} {plan.accelerator.name} stay idle"]
     rest = f"; {idle} stay idle" if idle else ""
     return [

@@ -9,6 +9,7 @@ import pytest
 from lmi_constructs.container import LmiContainer, verdict
 from lmi_constructs.findings import LmiError
 from lmi_constructs.planner import Architecture, EngineConfiguration, Plan, plan, suggest
+from lmi_constructs.planner.explanation import copies
 from tests.planner.test_architecture import LLAMA
 
 QWEN2: dict[str, Any] = {
@@ -395,3 +396,25 @@ def test_no_suggestion_holds_less_than_a_request():
         p = in_container(hub_id, instance, LmiContainer.V27)
         for way in suggest(p.architecture, instance, p.configuration):
             assert way.plan.max_concurrency is None or way.plan.max_concurrency >= 1
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"tensor_parallel_degree": 4}, []),
+        (
+            {"tensor_parallel_degree": 1},
+            [
+                "the container starts 4 copies of the model, each on 1 of the 4 L4: the figures are"
+                " those of one copy"
+            ],
+        ),
+        ({"tensor_parallel_degree": 3}, ["1 of the 4 L4 stay idle"]),
+        ({"tensor_parallel_degree": 1, "enable_lora": True}, ["3 of the 4 L4 stay idle"]),
+    ],
+)
+def test_what_other_accelerators_are_for_is_said(told, said):
+    p = in_container(
+        "Qwen/Qwen3-8B", "ml.g6.12xlarge", LmiContainer.V27, max_model_len=4096, **told
+    )
+    assert copies(p) == said
