@@ -32,6 +32,19 @@ def did_you_mean(written: str, names: Iterable[str]) -> str:
     return f"did you mean {' or '.join(near)}? Else " if near else ""
 
 
+def nearest(written: str, names: Iterable[str], likeness: float = 0.8) -> str | None:
+    """Return the name that a misspelt one resembles most, whatever its case; `None` if none does.
+
+    Args:
+        written: What was written.
+        names: What may be written.
+        likeness: How alike they must be, from 0 to 1.
+    """
+    folded = {name.casefold(): name for name in sorted(names)}
+    near = difflib.get_close_matches(written.casefold(), folded, n=1, cutoff=likeness)
+    return folded[near[0]] if near else None
+
+
 def said_by(error: Exception) -> str:
     """Return the first line of what the CDK says, without the code it begins with."""
     line = (str(error).splitlines() or [""])[0]

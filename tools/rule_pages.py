@@ -33,7 +33,6 @@ WITHOUT_TEMPLATE = {
     "LMI049": "a warning: SageMaker takes the instance type, but nothing is known of its accelerators",
     "LMI068": "keywords that exclude each other, or of which one is needed",
     "LMI069": "a variant, region or account that is another than what it is meant for",
-    "LMI103": "a warning: `architecture=` names no model that the planner knows",
 }
 """What constructs and commands say of their own input, where no template shows the fault."""
 

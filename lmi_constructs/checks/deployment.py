@@ -22,15 +22,17 @@ from lmi_constructs.checks.resources import (
     Role,
     ScalableTarget,
     ScalingPolicy,
+    Unresolved,
     Variant,
 )
 from lmi_constructs.checks.values import UNKNOWN, String, Text
 from lmi_constructs.container import LmiContainer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from lmi_constructs.checks.acknowledged import Acknowledgement
+    from lmi_constructs.checks.choices import Choice
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,12 @@ Named = TypeVar("Named", bound=Resource)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Deployment:
-    """All that a set of templates creates."""
+    """All that a set of templates creates, with the defaults of their parameters.
+
+    Attributes:
+        unresolved: What CloudFormation, or this library, cannot resolve in them.
+        alternatives: Reads what they create with other values of their parameters.
+    """
 
     models: tuple[Model, ...] = ()
     endpoint_configs: tuple[EndpointConfig, ...] = ()
@@ -111,6 +118,8 @@ class Deployment:
     shared_buckets: frozenset[Key] = frozenset()
     dependencies: Mapping[Key, frozenset[Key]] = field(default_factory=dict)
     network: Network = field(default_factory=Network)
+    unresolved: tuple[Unresolved, ...] = ()
+    alternatives: Callable[[], Iterable[tuple[Choice, Deployment]]] = tuple
     facts: Facts = field(default_factory=Facts)
     acknowledgements: tuple[Acknowledgement, ...] = ()
 

@@ -25,16 +25,19 @@ class Example:
         base: Name of the good template.
         region: Region the template is deployed to.
         model_config: `config.json` of the model, where the example needs one.
+        transform: What the template says of transforms, where the example needs one.
     """
 
     change: Mapping[str, Any] = field(default_factory=dict)
     base: str = "endpoint"
     region: str | None = "us-east-1"
     model_config: Mapping[str, object] | None = None
+    transform: str | None = None
 
     def template(self) -> dict[str, Any]:
         """Return the changed template."""
-        return changed(good_templates()[self.base], self.change)
+        template = changed(good_templates()[self.base], self.change)
+        return {"Transform": self.transform, **template} if self.transform else template
 
 
 @cache

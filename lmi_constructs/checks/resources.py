@@ -6,7 +6,7 @@ For the values see [`lmi_constructs.checks.values`][]: known, `Text`, `UNKNOWN`,
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from lmi_constructs.checks.values import UNKNOWN, Flag, Number, String, Unknown
 
@@ -246,9 +246,14 @@ class ComponentSpecification:
 
 @dataclass(frozen=True, kw_only=True)
 class Component(Resource):
-    """A SageMaker inference component."""
+    """A SageMaker inference component.
+
+    Attributes:
+        endpoint_by_arn: Whether its endpoint is told by `EndpointArn` instead of `EndpointName`.
+    """
 
     endpoint: String | None = None
+    endpoint_by_arn: bool = False
     variant: String | None = None
     specifications: tuple[ComponentSpecification, ...] = ()
     copies: Number | None = None
@@ -348,3 +353,23 @@ class Alarm(Resource):
     period_seconds: Number | None = None
     description: String | None = None
     actions: tuple[String, ...] = ()
+
+
+@dataclass(frozen=True)
+class Unresolved:
+    """Something in a template that CloudFormation, or this library, cannot resolve.
+
+    Attributes:
+        kind: `missing` is a name of nothing, `secure-string` a reference to a secure string where
+            CloudFormation takes none, `loop` a loop over something that is not known.
+        resource: Where it stands.
+        path: Path of the value inside the resource's properties.
+        name: What cannot be resolved.
+        known: Names that there are instead.
+    """
+
+    kind: Literal["missing", "secure-string", "loop"]
+    resource: Resource
+    path: str
+    name: str
+    known: tuple[str, ...] = ()

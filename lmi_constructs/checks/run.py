@@ -8,10 +8,12 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from lmi_constructs.checks.acknowledged import reason_for
+from lmi_constructs.checks.choices import findings_of_choices
 from lmi_constructs.checks.deployment import Deployment, Facts
 from lmi_constructs.checks.rules import PlacedFinding, all_rules
 from lmi_constructs.checks.rules.base import with_severity
 from lmi_constructs.checks.template import TemplateSource, read_deployment, read_places
+from lmi_constructs.checks.template.parameters import with_parameters, with_parameters_by_group
 from lmi_constructs.findings import Finding, raise_errors
 
 if TYPE_CHECKING:
@@ -68,17 +70,18 @@ def _nearest_rule(written: str, known: Sequence[str]) -> str:
 def check(deployment: Deployment, options: CheckOptions | None = None) -> tuple[Finding, ...]:
     """Return everything that the rules find in a deployment, errors first.
 
-    What the app acknowledges is left out, as it is at synth, unless the options ask for it.
+    What they find with other values of its parameters than the defaults is said so, as in `with
+    Env=prod: ...`, and is a warning. What the app acknowledges is left out, as it is at synth, unless
+    the options ask for it.
 
     Args:
         deployment: What will be created.
         options: Rules off and severities raised; its facts are those of the deployment.
     """
     chosen = options or CheckOptions()
-    found: dict[Finding, None] = {}
-    for rule in all_rules():
-        if rule.id not in chosen.rules_off:
-            found.update(dict.fromkeys(rule.check(deployment)))
+    rules = [rule for rule in all_rules() if rule.id not in chosen.rules_off]
+    found = dict.fromkeys(finding for rule in rules for finding in rule.check(deployment))
+    found.update(dict.fromkeys(findings_of_choices(deployment, found, rules)))
     raised = (
         with_severity(finding, "error") if finding.rule in chosen.raised else finding
         for finding in found
@@ -117,23 +120,47 @@ def check_template(
     *,
     region: str | None = None,
     account: str | None = None,
+    parameters: Mapping[str, str] | None = None,
     options: CheckOptions | None = None,
 ) -> tuple[Finding, ...]:
-    """Return everything that the rules find in one parsed template."""
+    """Return everything that the rules find in one parsed template.
+
+    Args:
+        template: The template.
+        region: Region it is deployed to, if known.
+        account: Account it is deployed to, if known.
+        parameters: Values for its parameters. Default: their defaults.
+        options: Rules off, severities raised, facts that the user knows better.
+
+    Raises:
+        LmiError: If it has no such parameter, or does not allow the value (LMI010).
+    """
     source = TemplateSource("template", template, region, account)
-    return check_sources([source], options)
+    return check_sources(with_parameters([source], parameters or {}), options)
 
 
 def check_path(
-    path: str | Path, *, region: str | None = None, options: CheckOptions | None = None
+    path: str | Path,
+    *,
+    region: str | None = None,
+    parameters: Mapping[str, str] | None = None,
+    options: CheckOptions | None = None,
 ) -> tuple[Finding, ...]:
     """Return everything that the rules find in a template file, `cdk.out` or folder.
 
     Templates of one folder are taken to be deployed together, those of several are not.
 
+    Args:
+        path: Where the templates are.
+        region: Region that templates go to which do not say it themselves.
+        parameters: Values for their parameters. Default: their defaults.
+        options: Rules off, severities raised, facts that the user knows better.
+
     Raises:
         UnreadableError: If there is nothing at the path that can be read.
+        LmiError: If no template has such a parameter, or does not allow the value (LMI010).
     """
     groups = read_places(path, region).groups
-    found = (finding for group in groups for finding in check_sources(group, options))
+    given = with_parameters_by_group(groups, parameters or {})
+    found = (finding for group in given for finding in check_sources(group, options))
     return tuple(sorted(found, key=lambda finding: finding.severity))

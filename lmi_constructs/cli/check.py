@@ -36,6 +36,7 @@ from lmi_constructs.cli._facts import (
     read_facts,
     template_region_option,
 )
+from lmi_constructs.cli._parameters import given_parameters, parameter_option
 from lmi_constructs.findings import LmiError
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ def _ids(
     help="Show what the app of a cloud assembly acknowledges, too. It does not count.",
 )
 @click.option("--endpoint", metavar="NAME", help="Check a running endpoint (reads with boto3).")
+@parameter_option
 @fact_options
 @click.pass_context
 def check(
@@ -105,6 +107,7 @@ def check(
     raised: frozenset[str],
     acknowledged: bool,
     endpoint: str | None,
+    parameters: dict[str, str],
     images: tuple[str, ...],
     instance_types: tuple[str, ...],
     model_configs: tuple[str, ...],
@@ -123,6 +126,7 @@ def check(
     except LmiError as error:
         raise click.UsageError(str(error)) from error
     groups, passed_over = _groups(paths, region, endpoint)
+    groups = given_parameters(groups, parameters)
     deployments = [read_deployment(group, facts) for group in groups]
     check_names(facts, deployments)
     found = [one for deployment in deployments for one in check_deployment(deployment, options)]

@@ -60,11 +60,25 @@ def assigned(name: str, value: Any, door: Door) -> str:
         value = _OF_CONTAINER.get(value, value)
     if door == "command" and name in _OPTIONS:
         return _OPTIONS[name] if value is True else f"{_OPTIONS[name]} {value}"
+    if name == "instance_type" and door == "environment":
+        return f"InstanceType={value}"
     if name in ("model", "instance_type"):
         return f"{name}={value}"
     if door in ("environment", "command"):
         return f"{_variable(name)}={value if isinstance(value, str) else json.dumps(value)}"
     return f"{_name(name, door)}={json.dumps(value) if isinstance(value, str) else value}"
+
+
+def variables(name: str) -> tuple[str, ...]:
+    """Return the variables that set what the engine calls so; the first is the one to write.
+
+    Args:
+        name: The engine's name of the setting; for other names there are none.
+    """
+    if name not in _SETTINGS:
+        return ()
+    plain = ("TENSOR_PARALLEL_DEGREE",) if name == "tensor_parallel_degree" else ()
+    return tuple(dict.fromkeys((_variable(name), f"OPTION_{name.upper()}", *plain)))
 
 
 def spoken(text: str, door: Door) -> str:

@@ -177,7 +177,8 @@ def _degrees(stage: Stage, arguments: Arguments, gpus: int | None) -> Iterator[F
     elif gpus is not None and degree > gpus:
         yield failure(
             where,
-            f"tensor_parallel_degree={degree} is above the {gpus} GPUs that the container sees",
+            f"tensor_parallel_degree={degree} is above the {gpus} GPU{'s' if gpus != 1 else ''} that"
+            " the container sees",
             f"set it to {gpus} or max, or take an instance with more GPUs"
             if gpus
             else "take an instance with GPUs",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -28,7 +28,7 @@ from lmi_constructs.facts.options import Option, option, option_names
 from lmi_constructs.findings import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 ArgumentsVerdict = Literal["accepted", "rejected", "accepted-ignoring", "accepted-without-vllm"]
 
@@ -142,6 +142,7 @@ def _verdict(
     notes = [*limit_findings(environment), *spelling_findings(environment, option_names())]
     notes += [*file_findings(properties, option_names()), *_shadowed(properties)]
     notes += model_notes(properties, model_mounted)
+    notes = _once(notes)
     behaviour = handler_behaviour(release.release.lmi or 0)
     table = engine_arguments(release.release.engine_version or "")
     if behaviour is None or table is None:
@@ -160,7 +161,8 @@ def _combined(
     notes: list[Finding],
     model_mounted: bool | None,
 ) -> Verdict:
-    refused = [*arguments.errors, *(note for note in notes if note.severity == "error")]
+    errors, notes = _without_quotes(arguments.errors, notes)
+    refused = [*errors, *(note for note in notes if note.severity == "error")]
     vllm = stage.recommended.serves_with_vllm
     kind: ArgumentsVerdict = "accepted"
     if arguments.errors:
@@ -179,10 +181,32 @@ def _combined(
         ignored=frozenset(o.name for o in arguments.ignored) if ignored else frozenset(),
         starts=False if refused or starts else (True if known else None),
         backend=_backend(stage),
-        findings=(*arguments.errors, *starts, *notes, *warnings),
+        findings=(*errors, *starts, *notes, *warnings),
         effective=arguments.effective,
         unknown=_unknown(stage),
     )
+
+
+def _once(notes: list[Finding]) -> list[Finding]:
+    """Return notes without those about a name that is not allowed, whatever it should be (LMI005)."""
+    renamed = {one.where for one in notes if one.rule == "LMI005" and "not allowed" in one.message}
+    return [one for one in notes if one.rule != "LMI007" or one.where not in renamed]
+
+
+def _without_quotes(
+    errors: Iterable[Finding], notes: Iterable[Finding]
+) -> tuple[list[Finding], list[Finding]]:
+    """Return errors and notes; where quotes are why a value is refused, the error says so alone."""
+    refused = {error.where for error in errors}
+    quoted = {one.where: one for one in notes if one.rule == "LMI008" and "quotes" in one.message}
+    said = [
+        replace(error, fix="remove the quotes around it, which are part of the value")
+        if error.where in quoted
+        else error
+        for error in errors
+    ]
+    both = [one for where, one in quoted.items() if where in refused]
+    return said, [note for note in notes if note not in both]
 
 
 def _unknown(stage: Stage) -> frozenset[str]:

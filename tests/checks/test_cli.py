@@ -127,3 +127,20 @@ def test_options_say_how_to_write_the_id_that_was_meant(written, said):
     with pytest.raises(LmiError) as raised:
         CheckOptions(rules_off=frozenset({written}))
     assert raised.value.findings[0].fix.startswith(said)
+
+
+def test_judges_a_template_with_the_parameters_given(tmp_path):
+    template = tmp_path / "a.yaml"
+    template.write_text(
+        "Parameters: {Size: {Type: String, Default: ml.g6e.xlarge}}\n"
+        "Resources:\n"
+        "  Config:\n"
+        "    Type: AWS::SageMaker::EndpointConfig\n"
+        "    Properties: {ProductionVariants: [{InstanceType: !Ref Size, ModelName: m}]}\n"
+    )
+    assert run(str(template)).exit_code == 0
+    wrong = run(str(template), "--parameter", "Size=ml.g9.xlarge")
+    assert (wrong.exit_code, "LMI040" in wrong.output) == (1, True)
+    for given, said in (("Siz=x", "did you mean Size?"), ("Size", "NAME=VALUE")):
+        refused = run(str(template), "--parameter", given)
+        assert (refused.exit_code, said in refused.output) == (2, True)

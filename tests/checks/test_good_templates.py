@@ -16,6 +16,7 @@ WARNINGS = {
     "alpha_l2_tar_archive": FULL_ACCESS,
     "async_from_zero": {"LMI074"},
     "components_with_adapter": {"LMI059"},
+    "conditional_environment": {"LMI074"},
     "generative_ai_jumpstart_tgi": FULL_ACCESS,
     "inference_pipeline": FULL_ACCESS,
     "literal_role_and_names": {"LMI074"},

@@ -150,7 +150,9 @@ def test_a_dropped_false_is_told_where_the_default_is_not_false():
         ("GPU_MEMORY_UTILIZATION", "0.9", "LMI007", "OPTION_GPU_MEMORY_UTILIZATION"),
         ("HF_API_TOKEN", "x", "LMI007", "HF_TOKEN"),
         ("OPTION_Max_Model_Len", "1", "LMI007", "OPTION_MAX_MODEL_LEN"),
-        ("OPTION_DTYPE", '"bf16"', "LMI008", "remove"),
+        ("OPTION_SERVED_MODEL_NAME", '"llama"', "LMI008", "remove"),
+        ("OPTION_DTYPE", '"bf16"', "LMI001", "remove the quotes"),
+        ("OPTION_MAX_MODEL_LEN", '"16384"', "LMI001", "remove the quotes"),
         ("OPTION_MODEL_ID", "other", "LMI009", "HF_MODEL_ID"),
         ("HF_TOKEN", "hf_" + "a" * 30, "LMI006", "secret"),
         ("OPTION.DTYPE", "bf16", "LMI005", "letters"),
@@ -158,9 +160,15 @@ def test_a_dropped_false_is_told_where_the_default_is_not_false():
     ],
 )
 def test_names_the_variable_and_what_to_write(name, value, rule, word):
-    found = [f for f in verdict({**BASE, name: value}, V27, 8).findings if f.rule == rule]
-    assert [f.where for f in found] == [name]
-    assert word in found[0].fix
+    (found,) = (f for f in verdict({**BASE, name: value}, V27, 8).findings if f.where == name)
+    assert found.rule == rule
+    assert word in found.fix
+
+
+def test_two_faults_of_one_variable_are_two():
+    found = verdict({**BASE, "option.max_model_lenght": "x" * 1200}, V27, 8).findings
+    assert {one.rule for one in found} == {"LMI005"}
+    assert len(found) == 2
 
 
 @pytest.mark.parametrize(("value", "severity"), [("é" * 600, "warning"), ("x" * 1025, "error")])

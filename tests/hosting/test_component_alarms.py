@@ -87,7 +87,7 @@ def test_takes_a_share_that_is_known_when_deployed_and_no_such_duration(
 
 
 def test_has_no_alarm_on_a_concurrency_that_nobody_knows(stack: cdk.Stack, resources: Any) -> None:
-    token = cdk.Token.as_number(cdk.Fn.ref("Given"))
+    token = cdk.CfnParameter(stack, "Given", type="Number").value_as_number
     settings = LmiSettings(tensor_parallel_degree=1, max_rolling_batch_size=token)
     chat_in(stack, settings=settings).add_alarms()
     assert [alarm["MetricName"] for alarm in resources(stack, ALARM)] == ["Invocation5XXErrors"]

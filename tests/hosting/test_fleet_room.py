@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 GIBIBYTES = cdk.Size.gibibytes
-TOKEN: Any = cdk.Token.as_number({"Ref": "Most"})
+TOKEN: Any = cdk.Token.as_number({"Fn::ImportValue": "Most"})
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 DATA = ModelData.s3_prefix("my-models", "m/")
 MINUTES = cdk.Duration.minutes
-TOKEN: Any = cdk.Token.as_number({"Ref": "Share"})
+TOKEN: Any = cdk.Token.as_number({"Fn::ImportValue": "Share"})
 
 
 def endpoint_with(stack: cdk.Stack, rollout: Rollout, count: int = 4) -> LmiEndpoint:

@@ -16,7 +16,7 @@ from tests.hosting.fleets import NIGHTLY, STEPS, component_on, fleet_in, refused
 ANSWERS = AsyncInference(bucket="answers", output_prefix="a/")
 ALARM, POLICY = "AWS::CloudWatch::Alarm", "AWS::ApplicationAutoScaling::ScalingPolicy"
 EXACT = autoscaling.AdjustmentType.EXACT_CAPACITY
-TOKEN: Any = cdk.Token.as_number({"Ref": "Least"})
+TOKEN: Any = cdk.Token.as_number({"Fn::ImportValue": "Least"})
 
 
 def endpoint_in(stack: cdk.Stack, **keywords: Any) -> LmiEndpoint:

@@ -11,6 +11,8 @@ from lmi_constructs.checks.rules import (
     components,
     engine,
     environment,
+    hub_ids,
+    image_places,
     images,
     instances,
     loading,
@@ -18,7 +20,10 @@ from lmi_constructs.checks.rules import (
     model_data,
     names,
     network,
+    published,
+    references,
     scaling,
+    scaling_names,
     timeouts,
     updates,
 )
@@ -58,8 +63,8 @@ def rule_families() -> dict[str, tuple[type[Rule], ...]]:
             model_data.GatedModelWithoutToken,
         ),
         "Images and host images": (
-            images.ImageOfAnotherRegion,
-            images.WrongRegistryAccount,
+            image_places.ImageOfAnotherRegion,
+            image_places.WrongRegistryAccount,
             images.DriverTooOld,
             images.DriverTooNew,
             images.HostImageOfAnotherKind,
@@ -67,6 +72,7 @@ def rule_families() -> dict[str, tuple[type[Rule], ...]]:
             images.ImageForOtherAccelerators,
             images.HostImageNotChosen,
             images.NoHostImageKnown,
+            published.NotPublished,
         ),
         "Instances": (
             instances.UnknownInstanceType,
@@ -77,7 +83,11 @@ def rule_families() -> dict[str, tuple[type[Rule], ...]]:
             instances.InstanceCountTooSmall,
             instances.NoGpuInServerless,
         ),
-        "Memory and shape": (*memory.PLAN_RULES, accelerators.FormatNotSupported),
+        "Memory and shape": (
+            *memory.PLAN_RULES,
+            accelerators.FormatNotSupported,
+            hub_ids.HubIdSlip,
+        ),
         "Time-outs": (
             timeouts.HealthCheckTimeoutOutOfRange,
             timeouts.DownloadTimeoutOutOfRange,
@@ -86,6 +96,12 @@ def rule_families() -> dict[str, tuple[type[Rule], ...]]:
             timeouts.ProvisionTimeoutOutOfRange,
         ),
         "Names": (names.IllegalName, names.FixedName, names.NameTwice),
+        "References": (
+            references.NameForArn,
+            references.ReferenceToNothing,
+            references.SecureStringNotTaken,
+            references.LoopNotRead,
+        ),
         "Updates": (
             updates.PolicyNotUsable,
             updates.StepOutOfRange,
@@ -108,6 +124,7 @@ def rule_families() -> dict[str, tuple[type[Rule], ...]]:
             scaling.ImpossibleCapacity,
             scaling.MetricWithoutMeaning,
             loading.ScaledBeforeLoaded,
+            scaling_names.UnknownScalingName,
         ),
         "Alarms": (
             alarms.MetricInAnotherPlace,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.examples import Example
-from lmi_constructs.checks.rules.base import Rule, placed
-from lmi_constructs.checks.rules.memory import all_plans
+from lmi_constructs.checks.rules.base import Rule
+from lmi_constructs.checks.rules.memory import all_plans, findings_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,11 +34,4 @@ class FormatNotSupported(Rule):
     def check(self, deployment: Deployment) -> Iterator[Finding]:
         """Yield what the plan of each model, known or not, says of formats."""
         for planned in all_plans(deployment):
-            if not any(finding.rule == self.id for finding in planned.plan.findings):
-                continue
-            from lmi_constructs.planner import advised_findings
-
-            region = planned.run.config.region
-            for finding in advised_findings(planned.plan, region, door="environment"):
-                if finding.rule == self.id:
-                    yield placed(finding, planned.run.config, planned.path, self.source)
+            yield from findings_of(planned, self.id, self.source)

@@ -8,7 +8,9 @@ from lmi_constructs.checks.examples import REMOVED, Example
 from lmi_constructs.checks.resources import Statement, UpdatePolicy
 from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.rules.common import config_of
+from lmi_constructs.checks.rules.image_places import is_elsewhere
 from lmi_constructs.checks.rules.permissions import FULL_ACCESS, allows, denial, givers
+from lmi_constructs.checks.rules.published import is_in_other_repository
 from lmi_constructs.checks.rules.targets import (
     addresses,
     arns,
@@ -23,21 +25,25 @@ from lmi_constructs.checks.values import (
     literal,
     shown,
 )
+from lmi_constructs.readable import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lmi_constructs.checks.deployment import Deployment
-    from lmi_constructs.checks.resources import Model, Role
+    from lmi_constructs.checks.resources import Container, Model, Role
     from lmi_constructs.findings import Finding, Severity
 
 _STATEMENTS: Final = "Role/Properties/Policies/0/PolicyDocument/Statement"
 _S3_URI: Final = "Model/Properties/PrimaryContainer/ModelDataSource/S3DataSource/S3Uri"
 _PULL: Final = "ecr:BatchGetImage"
+_LAYERS: Final = ("ecr:GetDownloadUrlForLayer", "ecr:BatchCheckLayerAvailability")
+_LOGIN: Final = "ecr:GetAuthorizationToken"
 _READ: Final = "s3:GetObject"
 _LIST: Final = "s3:ListBucket"
 _WRITE: Final = "s3:PutObject"
 _GUIDE: Final = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-roles.html"
+_CREATE_MODEL: Final = f"{_GUIDE}#sagemaker-roles-createmodel-perms"
 _POLICY: Final = {
     "Type": "AWS::IAM::Policy",
     "Properties": {
@@ -93,7 +99,7 @@ class RoleCannotPull(Rule):
 
     id = "LMI092"
     title = "the role may not pull the image"
-    why = "CreateModel fails: the role lacks ecr:BatchGetImage on the image"
+    why = "SageMaker pulls the image with this role, and CreateModel fails if it may not"
     fix = (
         "allow ecr:BatchGetImage, ecr:GetDownloadUrlForLayer and ecr:BatchCheckLayerAvailability"
         " on the repository of the image's own account, and ecr:GetAuthorizationToken on *"
@@ -109,14 +115,48 @@ class RoleCannotPull(Rule):
     passing = Example({f"{_STATEMENTS}/1/Resource": "arn:*:ecr:*:763104351884:repository/djl-*"})
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
-        """Yield images that nothing here lets the role pull; an error if nobody else can."""
+        """Yield images that nothing here lets the role pull; an error if nobody else can.
+
+        Where the image is in the wrong place, the right is not looked for: that would help nobody.
+        """
         for model, role in _models_with_role(deployment):
             for container in model.containers:
-                arn = repository_arn(container)
+                elsewhere = is_elsewhere(model, container) or is_in_other_repository(container)
+                arn = None if elsewhere else repository_arn(container)
+                yield from self._besides(model, role, container, arn)
                 if arn is not None and allows(role, _PULL, arn) is False:
                     sure = _is_made_with(model, role) and is_of_aws(container)
                     lacking = _lacking(role, _PULL, arn, sure=sure)
                     yield self.found(model, f"{container.path}/Image", **lacking)
+
+    def _besides(
+        self, model: Model, role: Role, container: Container, arn: String | None
+    ) -> Iterator[Finding]:
+        """Yield what AWS's guide wants besides, where the image itself may be read."""
+        if arn is None or allows(role, _PULL, arn) is False:
+            return
+        rights = [(action, arn) for action in _LAYERS] + [(_LOGIN, "*")]
+        denied = [(action, on) for action, on in rights if _is_denied(role, action, on)]
+        for action, on in denied:
+            said = _lacking(role, action, on, sure=False)
+            yield self.found(model, f"{container.path}/Image", **said)
+        rest = [one for one in rights if one not in denied]
+        lacking = [action for action, on in rest if allows(role, action, on) is False]
+        if not lacking:
+            return
+        given = [action for one in role.statements for action in one.actions]
+        slips = [(action, nearest(action, given, likeness=0.9)) for action in lacking]
+        meant = " and ".join(f"{action} instead of {near}" for action, near in slips if near)
+        message = f"nothing in these templates lets {role.logical_id} do {', '.join(lacking)}"
+        fix = f"write {meant}" if meant else None
+        yield self.found(
+            model,
+            f"{container.path}/Image",
+            message,
+            fix=fix,
+            severity="warning",
+            source=_CREATE_MODEL,
+        )
 
 
 class ModelBeforePolicy(Rule):
@@ -299,8 +339,12 @@ def _may_be_opened(
     deployment: Deployment, role: Role, action: str, bucket: String, objects: String
 ) -> bool:
     """Tell whether the bucket's own policy may allow what the role's do not; never what they deny."""
-    denied = isinstance(denial(role, action, objects), Statement)
-    return not denied and is_open(deployment, bucket)
+    return not _is_denied(role, action, objects) and is_open(deployment, bucket)
+
+
+def _is_denied(role: Role, action: str, resource: String) -> bool:
+    """Tell whether a right is surely denied, so that nothing else can give it."""
+    return isinstance(denial(role, action, resource), Statement)
 
 
 class _Lacking(TypedDict):

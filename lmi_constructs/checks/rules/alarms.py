@@ -14,8 +14,8 @@ from lmi_constructs.checks.rules.common import (
     variant_of,
 )
 from lmi_constructs.checks.values import UNKNOWN, literal, number, shown
-from lmi_constructs.facts.metrics import endpoint_metrics
-from lmi_constructs.readable import readable
+from lmi_constructs.facts.metrics import component_metrics, endpoint_metrics
+from lmi_constructs.readable import nearest, readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _REQUESTS: Final = "AWS/SageMaker"
 _MACHINES: Final = "/aws/sagemaker/Endpoints"
+_COMPONENTS: Final = "/aws/sagemaker/InferenceComponents"
+_NAMESPACES: Final = (_REQUESTS, _MACHINES, _COMPONENTS)
 _GUIDE: Final = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
 _ASYNC: Final = "https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-monitor.html"
 _GOOD: Final = Example(base="scaled")
@@ -65,8 +67,16 @@ class MetricInAnotherPlace(Rule):
     passing = Example(base="asynchronous")
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
-        """Yield metrics with another namespace, unknown or missing dimensions."""
+        """Yield metrics with another namespace, misspelt names, unknown or missing dimensions."""
         for resource, metric in _watched(deployment):
+            slip = _slip(metric)
+            if slip is not None:
+                place, written, meant = slip
+                message = f"SageMaker publishes nothing as {written!r}"
+                yield self.found(
+                    resource, _at(metric, place), message, fix=f"did you mean {meant}?"
+                )
+                continue
             known = endpoint_metrics().get(literal(metric.metric_name) or "")
             namespace = literal(metric.namespace)
             if known is None or namespace not in (_REQUESTS, _MACHINES):
@@ -102,6 +112,34 @@ class MetricInAnotherPlace(Rule):
             severity="error" if strange else "warning",
             source=known.source,
         )
+
+
+def _slip(metric: Metric) -> tuple[str, str, str] | None:
+    """Return the property of a metric that is misspelt, its value, and what was meant.
+
+    Only what resembles SageMaker's own is judged, so that other metrics are left alone.
+    """
+    name, namespace = literal(metric.metric_name), literal(metric.namespace)
+    known = {**component_metrics(), **endpoint_metrics()}
+    if name is None or namespace is None:
+        return None
+    meant = _namespace_meant(namespace, is_metric=nearest(name, known, likeness=0.9) is not None)
+    if meant is None:
+        return None
+    if meant != namespace:
+        published = known[name].namespace if name in known else meant
+        return "Namespace", namespace, published
+    near = nearest(name, known, likeness=0.9)
+    return ("MetricName", name, near) if near and name not in known else None
+
+
+def _namespace_meant(namespace: str, *, is_metric: bool) -> str | None:
+    """Return SageMaker's namespace that one is, or was meant to be."""
+    folded = {name.casefold().strip("/"): name for name in _NAMESPACES}
+    written = namespace.casefold().strip("/")
+    if namespace in _NAMESPACES or written in folded:
+        return namespace if namespace in _NAMESPACES else folded[written]
+    return nearest(namespace, _NAMESPACES, likeness=0.9) if is_metric else None
 
 
 class ThresholdInAnotherUnit(Rule):

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     )
 
 Answer = TypeVar("Answer")
+_BUILD = re.compile(r"-v\d+(\.\d+)*\Z")
 _CUDA = re.compile(r"(?:^|[-_.])cu(?:da)?(1[0-9])\.?([0-9])(?![0-9])")
 
 
@@ -104,9 +105,13 @@ def _named(name: str) -> LmiContainer | None:
 
 @lru_cache(maxsize=1024)
 def _released(repository: str, tag: str) -> LmiContainer | None:
-    """Return the release of a repository and tag, in whatever registry they are."""
+    """Return the release of a repository and tag, in whatever registry they are.
+
+    A build of a release may have its number behind the tag (djl-serving's notes of LMI 20: `-v1.0`).
+    """
+    released = _BUILD.sub("", tag)
     return LmiContainer.from_image_uri(
-        f"000000000000.dkr.ecr.us-east-1.amazonaws.com/{repository}:{tag}"
+        f"000000000000.dkr.ecr.us-east-1.amazonaws.com/{repository}:{released}"
     )
 
 

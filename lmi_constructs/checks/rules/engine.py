@@ -5,20 +5,23 @@ The one joint with [`lmi_constructs.container`][]: each rule here takes its find
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.examples import Example
 from lmi_constructs.checks.resources import Model
-from lmi_constructs.checks.rules.base import Rule, placed
+from lmi_constructs.checks.rules.base import Rule, placed, with_severity
 from lmi_constructs.checks.rules.common import (
     containers,
     environment,
+    image,
     instance,
     once,
     release,
     running,
 )
-from lmi_constructs.checks.values import UNKNOWN
+from lmi_constructs.checks.rules.published import nearest_tag, newer_than_known, newest
+from lmi_constructs.checks.values import UNKNOWN, literal
 from lmi_constructs.container import Verdict, verdict
 
 if TYPE_CHECKING:
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from lmi_constructs.checks.deployment import Deployment
     from lmi_constructs.checks.resources import Container, Resource
     from lmi_constructs.checks.rules.common import Running
+    from lmi_constructs.container import LmiContainer
     from lmi_constructs.findings import Finding
 
 _CONTAINER: Final = "Model/Properties/PrimaryContainer"
@@ -201,6 +205,22 @@ class NotExamined(_OfVerdict):
     )
     passing = Example()
 
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield releases whose settings were not examined, and those that are newer than all known."""
+        yield from super().check(deployment)
+        for resource, container in containers(deployment):
+            name = newer_than_known(deployment, container)
+            if name is not None:
+                known = newest()
+                parts = image(container)
+                near = nearest_tag(literal(parts.tag) or "") if parts else None
+                message = (
+                    f"{name} is newer than {known.name}, the newest release that is known; its"
+                    f" settings are judged as those of {known.name}"
+                )
+                fix = f"check them against its own documentation, or use {near or known.tag}"
+                yield self.found(resource, f"{container.path}/Image", message, fix=fix)
+
 
 class AsyncOnOldServer(Rule):
     """LMI018."""
@@ -265,10 +285,16 @@ def verdicts(deployment: Deployment) -> Iterator[tuple[Resource, Container, Verd
     for one, judged in judged_runs(deployment):
         run.add((one.resource.key, one.container.path))
         yield one.resource, one.container, judged
+    for one, judged in presumed_runs(deployment):
+        run.add((one.resource.key, one.container.path))
+        yield one.resource, one.container, judged
     for resource, container in containers(deployment):
-        known = container.environment is not UNKNOWN and release(deployment, container)
-        if known and (resource.key, container.path) not in run:
+        if container.environment is UNKNOWN or (resource.key, container.path) in run:
+            continue
+        if release(deployment, container):
             yield resource, container, _verdict(deployment, resource, container, None)
+        elif newer_than_known(deployment, container):
+            yield resource, container, _presumed(deployment, resource, container, None)
 
 
 @once
@@ -279,11 +305,38 @@ def judged_runs(deployment: Deployment) -> Iterator[tuple[Running, Verdict]]:
             yield one, _verdict(deployment, one.resource, one.container, _gpus(one))
 
 
-def _verdict(
+@once
+def presumed_runs(deployment: Deployment) -> Iterator[tuple[Running, Verdict]]:
+    """Return what the newest known release would say of containers that are newer, as warnings."""
+    for one in running(deployment):
+        if one.container.environment is not UNKNOWN and newer_than_known(deployment, one.container):
+            yield one, _presumed(deployment, one.resource, one.container, _gpus(one))
+
+
+_OF_ANY_RELEASE: Final = frozenset({"LMI006", "LMI008", "LMI009"})
+
+
+def _presumed(
     deployment: Deployment, resource: Resource, container: Container, gpus: int | None
 ) -> Verdict:
+    """Judge as the newest known release; what only it does not read is left out."""
+    judged = _verdict(deployment, resource, container, gpus, newest())
+    held = [
+        one for one in judged.findings if one.severity == "error" or one.rule in _OF_ANY_RELEASE
+    ]
+    findings = tuple(with_severity(one, "warning") for one in held)
+    return replace(judged, findings=findings, starts=None)
+
+
+def _verdict(
+    deployment: Deployment,
+    resource: Resource,
+    container: Container,
+    gpus: int | None,
+    presumed: LmiContainer | None = None,
+) -> Verdict:
     data = (container.model_data_url, container.s3_data_source, container.model_package)
-    known = release(deployment, container)
+    known = presumed or release(deployment, container)
     written = resource.serving_properties if isinstance(resource, Model) else None
     return verdict(
         environment(container),

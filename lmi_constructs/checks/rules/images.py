@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from lmi_constructs.checks.examples import REMOVED, Example
 from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.rules.common import (
-    containers,
     has_no_accelerator,
     image,
     instance,
@@ -16,8 +15,8 @@ from lmi_constructs.checks.rules.common import (
     running,
     variants,
 )
-from lmi_constructs.checks.values import literal, shown
-from lmi_constructs.facts import InstanceType, host_images, registries
+from lmi_constructs.checks.values import literal
+from lmi_constructs.facts import InstanceType, host_images
 from lmi_constructs.facts.host_image_choices import choose_host_image
 
 if TYPE_CHECKING:
@@ -37,66 +36,6 @@ _DRIVERS: Final = "https://docs.aws.amazon.com/sagemaker/latest/dg/inference-gpu
 _NEURON: Final = "al2-ami-sagemaker-inference-neuron-2"
 
 Cuda = tuple[int, int]
-
-
-class ImageOfAnotherRegion(Rule):
-    """LMI030."""
-
-    id = "LMI030"
-    title = "the image is in another region"
-    why = "CreateModel refuses an image outside the region of the endpoint"
-    fix = "use the registry of the endpoint's region"
-    source = "botocore 1.44.8 sagemaker 2017-07-24 ContainerDefinition.Image"
-    failing = Example({_IMAGE: _V22.replace("us-east-1", "us-west-2")})
-    passing = Example({_IMAGE: {"Fn::Sub": _V22.replace("us-east-1", "${AWS::Region}")}})
-
-    def check(self, deployment: Deployment) -> Iterator[Finding]:
-        """Yield images whose region is not that of the stack."""
-        for resource, container in containers(deployment):
-            parts = image(container)
-            region = literal(parts.region) if parts else None
-            if region and resource.region and region != resource.region:
-                registry = registries().get(resource.region)
-                fix = f"pull it from {registry.host}" if registry else None
-                message = f"the image is in {region}, the endpoint in {resource.region}"
-                yield self.found(resource, f"{container.path}/Image", message, fix=fix)
-
-
-class WrongRegistryAccount(Rule):
-    """LMI031."""
-
-    id = "LMI031"
-    title = "AWS's registry has another account in this region"
-    why = "there is no such repository in that account and region, so the image cannot be pulled"
-    fix = "use the account of the region"
-    source = "aws/deep-learning-containers@2026-08-21:docs/reference/region_availability.md"
-    failing = Example({_IMAGE: _V22.replace("us-east-1", "ca-west-1")}, region=None)
-    passing = Example(
-        {
-            _IMAGE: _V22.replace("us-east-1", "ca-west-1").replace("763104351884", "204538143572"),
-            "Role/Properties/Policies/0/PolicyDocument/Statement/1/Resource": "*",
-        },
-        region=None,
-    )
-
-    def check(self, deployment: Deployment) -> Iterator[Finding]:
-        """Yield AWS accounts that publish in other regions only, and wrong DNS suffixes."""
-        accounts = {registry.account for registry in registries().values()}
-        for resource, container in containers(deployment):
-            parts = image(container)
-            if parts is None or literal(parts.account) not in accounts:
-                continue
-            registry = registries().get(literal(parts.region) or resource.region or "")
-            if registry is None:
-                continue
-            domain = (literal(parts.domain) or f".{registry.domain}").lstrip(".")
-            if (parts.account, domain) != (registry.account, registry.domain):
-                message = (
-                    f"the image is in {shown(parts.account)} under {domain}, but AWS's registry"
-                    f" in {registry.region} is {registry.host}"
-                )
-                fix = f"pull it from {registry.host}"
-                yield self.found(resource, f"{container.path}/Image", message, fix=fix)
 
 
 class DriverTooOld(Rule):

@@ -7,19 +7,21 @@ it, or by the `config.json` that the user gives for it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.examples import Example
-from lmi_constructs.checks.rules.base import Rule, placed
+from lmi_constructs.checks.rules.base import Rule, placed, with_severity
 from lmi_constructs.checks.rules.common import environment, instance, once, release
-from lmi_constructs.checks.rules.engine import judged_runs
+from lmi_constructs.checks.rules.engine import judged_runs, presumed_runs
+from lmi_constructs.checks.rules.published import newest
 from lmi_constructs.findings import LmiError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lmi_constructs.checks.deployment import Deployment
+    from lmi_constructs.checks.resources import Resource
     from lmi_constructs.checks.rules.common import Running
     from lmi_constructs.container import Verdict
     from lmi_constructs.findings import Finding
@@ -64,6 +66,10 @@ _MIXTURE: Final[dict[str, object]] = {
 }
 
 
+_OF_CONTAINER: Final = "LMI055"
+"""More ranks than GPUs, which the container finds before the engine plans anything."""
+
+
 class _OfPlan(Rule):
     """A rule whose findings the planner makes."""
 
@@ -73,12 +79,7 @@ class _OfPlan(Rule):
     def check(self, deployment: Deployment) -> Iterator[Finding]:
         """Yield what the plan of each known model on its instance says."""
         for planned in plans(deployment):
-            from lmi_constructs.planner import advised_findings
-
-            region = planned.run.config.region
-            for finding in advised_findings(planned.plan, region, door="environment"):
-                if finding.rule == self.id:
-                    yield placed(finding, planned.run.config, planned.path, self.source)
+            yield from findings_of(planned, self.id, self.source)
 
 
 class DoesNotFit(_OfPlan):
@@ -95,7 +96,7 @@ class FitsBarely(_OfPlan):
     """LMI051."""
 
     id = "LMI051"
-    title = "the model hardly fits"
+    title = "the model fits only just"
     severity = "warning"
     why = "the engine may not start, or serves few requests at once"
     fix = "shorten the context, or use an instance with more memory"
@@ -223,6 +224,7 @@ class PlannedRun:
         judged: What the release does with its environment.
         path: Path of the instance type inside the endpoint configuration's properties.
         plan: What fits.
+        presumed: Whether the release is newer than all known ones, so that nothing is sure.
         known: Whether the model's shape is known; if not, the plan judges number formats only.
     """
 
@@ -230,6 +232,7 @@ class PlannedRun:
     judged: Verdict
     path: str
     plan: Plan
+    presumed: bool = False
     known: bool = True
 
 
@@ -242,7 +245,7 @@ def plans(deployment: Deployment) -> Iterator[PlannedRun]:
 @once
 def all_plans(deployment: Deployment) -> Iterator[PlannedRun]:
     """Return the plan of each model, known or not, on each instance type that runs it."""
-    for one, judged in judged_runs(deployment):
+    for one, judged in (*judged_runs(deployment), *presumed_runs(deployment)):
         from lmi_constructs.planner import Architecture, EngineConfiguration, is_planned, plan
 
         known = _architecture(deployment, one)
@@ -254,15 +257,54 @@ def all_plans(deployment: Deployment) -> Iterator[PlannedRun]:
             kind = instance(name)
             if kind is None:
                 continue
-            container = release(deployment, one.container)
+            container = release(deployment, one.container) or newest()
             configuration = EngineConfiguration.from_effective(
                 judged.effective,
                 accelerator_count=one.accelerator_count or kind.accelerator_count,
-                engine_version=container.engine_version if container else None,
+                engine_version=container.engine_version,
                 unknown=judged.unknown,
             )
             planned = plan(architecture, kind.name, configuration)
-            yield PlannedRun(one, judged, path, planned, known is not None)
+            presumed = release(deployment, one.container) is None
+            yield PlannedRun(one, judged, path, planned, presumed, known is not None)
+
+
+def findings_of(planned: PlannedRun, rule: str, source: str) -> Iterator[Finding]:
+    """Yield what a plan says by one rule, in the words of a template and at the value to change.
+
+    Args:
+        planned: The plan.
+        rule: Id of the rule.
+        source: Source of the rule, for findings that have none of their own.
+    """
+    if not any(finding.rule == rule for finding in planned.plan.findings):
+        return
+    from lmi_constructs.container.doors import spoken
+    from lmi_constructs.planner import advised_findings
+
+    left = _without(planned.plan, _OF_CONTAINER)
+    for finding in advised_findings(left, planned.run.config.region, door="environment"):
+        if finding.rule == rule:
+            one = replace(finding, message=spoken(finding.message, "environment"))
+            one = with_severity(one, "warning") if planned.presumed else one
+            yield placed(one, *_place(planned, finding), source)
+
+
+def _without(plan: Plan, rule: str) -> Plan:
+    """Return a plan without what another rule says, so that the advice goes to the rest."""
+    rest = tuple(finding for finding in plan.findings if finding.rule != rule)
+    return plan if len(rest) == len(plan.findings) else replace(plan, findings=rest)
+
+
+def _place(planned: PlannedRun, finding: Finding) -> tuple[Resource, str]:
+    """Return where the value to change stands: in the environment, or else the instance type."""
+    from lmi_constructs.container.doors import variables
+
+    container = planned.run.container
+    for variable in variables(finding.where or ""):
+        if variable in environment(container):
+            return planned.run.resource, f"{container.path}/Environment/{variable}"
+    return planned.run.config, planned.path
 
 
 def _architecture(deployment: Deployment, one: Running) -> Architecture | None:

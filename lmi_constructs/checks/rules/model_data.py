@@ -208,13 +208,18 @@ class DataSourceNotSupported(Rule):
     passing = Example({f"{_CONTAINER}/Mode": "SingleModel"})
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
-        """Yield multi-model containers and serverless variants with a data source."""
+        """Yield multi-model containers and serverless variants with a data source.
+
+        An LMI container cannot run on a serverless variant at all (LMI047).
+        """
         for resource, container, source in _sources(deployment):
             if container.mode == "MultiModel":
                 message = "ModelDataSource is set on a multi-model container"
                 yield self.found(resource, source.path, message)
         for one in running(deployment):
-            if one.variant.serverless and one.container.s3_data_source is not None:
+            is_lmi = release(deployment, one.container) is not None
+            mounted = one.container.s3_data_source is not None
+            if one.variant.serverless and mounted and not is_lmi:
                 message = "a model with ModelDataSource runs on a serverless variant"
                 yield self.found(one.config, f"{one.variant.path}/ServerlessConfig", message)
 

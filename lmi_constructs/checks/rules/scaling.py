@@ -15,6 +15,13 @@ from lmi_constructs.checks.rules.common import (
     variant_of,
 )
 from lmi_constructs.checks.rules.fleet_room import copies_that_fit
+from lmi_constructs.checks.rules.scaling_names import (
+    COMPONENT,
+    DIMENSIONS,
+    METRIC_PATH,
+    METRICS,
+    VARIANT,
+)
 from lmi_constructs.checks.values import UNKNOWN, Text, literal, number, shown
 from lmi_constructs.readable import readable
 
@@ -31,17 +38,6 @@ if TYPE_CHECKING:
     from lmi_constructs.checks.values import String
     from lmi_constructs.findings import Finding
 
-VARIANT: Final = "sagemaker:variant:DesiredInstanceCount"
-COMPONENT: Final = "sagemaker:inference-component:DesiredCopyCount"
-_SERVERLESS: Final = "sagemaker:variant:DesiredProvisionedConcurrency"
-_DIMENSIONS: Final = {
-    "SageMakerVariantInvocationsPerInstance": VARIANT,
-    "SageMakerVariantConcurrentRequestsPerModelHighResolution": VARIANT,
-    "SageMakerInferenceComponentInvocationsPerCopy": COMPONENT,
-    "SageMakerInferenceComponentConcurrentRequestsPerCopyHighResolution": COMPONENT,
-    "SageMakerVariantProvisionedConcurrencyUtilization": _SERVERLESS,
-}
-_KINDS: Final = {VARIANT: "variant", _SERVERLESS: "variant", COMPONENT: "inference-component"}
 _DEFINE: Final = (
     "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-add-code-define.html"
 )
@@ -49,10 +45,8 @@ _ZERO: Final = (
     "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-zero-instances.html"
 )
 _ASYNC: Final = "https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-monitor.html"
-_METRIC: Final = (
-    "Policy/Properties/TargetTrackingScalingPolicyConfiguration/PredefinedMetricSpecification"
-    "/PredefinedMetricType"
-)
+_METRIC: Final = f"Policy/Properties/{METRIC_PATH}"
+_PLAIN: Final = {"variant": VARIANT, "inference-component": COMPONENT}
 _GOOD: Final = Example(base="scaled")
 
 
@@ -72,26 +66,25 @@ class MetricOfAnotherDimension(Rule):
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
         """Yield metrics, dimensions and resource ids that do not belong together."""
+        misplaced = set()
+        for one in deployment.scalable_targets:
+            thing = scaled(deployment, one.resource_id)
+            kind = DIMENSIONS.get(literal(one.dimension) or "")
+            if thing and kind and thing.kind != kind:
+                misplaced.add(one.key)
+                message = f"{shown(one.resource_id)!r} does not belong to {shown(one.dimension)}"
+                fix = f"set ScalableDimension to {_PLAIN[thing.kind]}, or scale something else"
+                yield self.found(one, "ScalableDimension", message, fix=fix)
         for policy in deployment.scaling_policies:
             target = target_of(deployment, policy)
+            if target is not None and target.key in misplaced:
+                continue  # whose dimension has to be mended first
             dimension = literal(policy.dimension or (target.dimension if target else None))
             metric = literal(policy.predefined_metric) or ""
-            meant = _DIMENSIONS.get(metric, dimension)
-            if dimension in _KINDS and meant != dimension:
+            meant = METRICS.get(metric, dimension)
+            if dimension in DIMENSIONS and meant != dimension:
                 message = f"{metric} is for {meant}, scaled is {dimension}"
-                path = (
-                    "TargetTrackingScalingPolicyConfiguration/PredefinedMetricSpecification"
-                    "/PredefinedMetricType"
-                )
-                yield self.found(policy, path, message)
-        for one in deployment.scalable_targets:
-            thing, kind = (
-                scaled(deployment, one.resource_id),
-                _KINDS.get(literal(one.dimension) or ""),
-            )
-            if thing and kind and thing.kind != kind:
-                message = f"{shown(one.resource_id)!r} does not belong to {shown(one.dimension)}"
-                yield self.found(one, "ScalableDimension", message)
+                yield self.found(policy, METRIC_PATH, message)
 
 
 class ScaledVariantMissing(Rule):
@@ -185,8 +178,10 @@ class ImpossibleCapacity(Rule):
             least, most = number(target.minimum), number(target.maximum)
             if least is not None and most is not None and least > most:
                 message = f"MinCapacity {least} is above MaxCapacity {most}"
+                way_out = f"set MaxCapacity to {readable(least)} or more"
+                fix = "swap the two" if most >= 1 else way_out
                 why = "Application Auto Scaling refuses the target"
-                yield self.found(target, "MinCapacity", message, why=why, fix="swap the two")
+                yield self.found(target, "MinCapacity", message, why=why, fix=fix)
             for path, message in _zeros(target):
                 yield from self._zero(deployment, target, thing, path, message)
             yield from self._too_many(deployment, target, thing)

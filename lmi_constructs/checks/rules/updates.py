@@ -8,7 +8,7 @@ from lmi_constructs.checks.examples import REMOVED, Example
 from lmi_constructs.checks.resources import UpdatePolicy
 from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.rules.common import config_of, count_of, scaled
-from lmi_constructs.checks.values import literal, number
+from lmi_constructs.checks.values import UNKNOWN, literal, number, shown
 from lmi_constructs.facts.limits import limits
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _BOTOCORE: Final = "botocore 1.44.8 sagemaker 2017-07-24 "
 _EXCLUSIONS: Final = (
     "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-exclusions.html"
+)
+_SHIFTING: Final = (
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-blue-green-canary.html"
 )
 _POLICY: Final = "Endpoint/Properties/DeploymentConfig"
 _FOUR: Final = {"Config/Properties/ProductionVariants/0/InitialInstanceCount": 4}
@@ -89,7 +92,7 @@ class StepOutOfRange(Rule):
     """LMI071."""
 
     id = "LMI071"
-    title = "a step or time of the update is out of range"
+    title = "a step or time of the update is missing or out of range"
     why = "CreateEndpoint refuses the value"
     fix = (
         "canary at most 50 %, linear steps 10 to 50 %, rolling batches 5 to 50 %, waits at most"
@@ -112,7 +115,23 @@ class StepOutOfRange(Rule):
                 if size and percent is not None and not limits()[name].allows(percent):
                     message = f"the step is {percent} %, allowed are {limits()[name]}"
                     yield self.found(endpoint, f"{size.path}/Value", message)
+            yield from self._missing(endpoint, policy)
             yield from self._times(endpoint, policy)
+
+    def _missing(self, endpoint: Endpoint, policy: UpdatePolicy) -> Iterator[Finding]:
+        """Yield traffic that is to be shifted in steps of no size."""
+        base = "DeploymentConfig/BlueGreenUpdatePolicy/TrafficRoutingConfiguration"
+        steps = {
+            "CANARY": ("CanarySize", policy.canary),
+            "LINEAR": ("LinearStepSize", policy.linear),
+        }
+        name, step = steps.get(literal(policy.routing) or "", ("", None))
+        if name and step is None:
+            message = f"Type is {shown(policy.routing)}, and {name} is missing"
+            fix = f"set {name}, such as Type CAPACITY_PERCENT and Value 50, or use ALL_AT_ONCE"
+            yield self.found(
+                endpoint, f"{base}/{name}", message, fix=fix, severity="warning", source=_SHIFTING
+            )
 
     def _times(self, endpoint: Endpoint, policy: UpdatePolicy) -> Iterator[Finding]:
         waits = [number(policy.wait_seconds), number(policy.termination_wait_seconds)]
@@ -151,7 +170,8 @@ class StepBelowOneInstance(Rule):
             counts = (
                 [number(one.initial_instance_count) for one in config.variants] if config else []
             )
-            steps = [step for step in (policy.canary, policy.linear, policy.batch) if step]
+            sizes = (policy.canary, policy.linear, policy.batch)
+            steps = [step for step in sizes if step and step.kind is not UNKNOWN]
             count = counts[0] if len(counts) == 1 else None
             for step in steps if count is not None else ():
                 if count is not None and _is_no_step(step, count):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from lmi_constructs.checks.template.loops import Loops, has_loops
 from lmi_constructs.checks.values import (
     UNKNOWN,
     Reference,
@@ -41,6 +42,10 @@ class Evaluator:
         name: Name of the template, unique among those read together.
         region: Region the template is deployed to, if known.
         account: Account the template is deployed to, if known.
+        resources: Its resources, those that loops make written out.
+        outputs: Its outputs.
+        parameters: What it declares of its parameters.
+        unread_loops: Names of loops over something that is not known.
     """
 
     def __init__(
@@ -68,7 +73,8 @@ class Evaluator:
         self.name, self.region, self.account = name, region, account
         self.resources = as_mapping(template.get("Resources"))
         self.outputs = as_mapping(template.get("Outputs"))
-        self._parameters = as_mapping(template.get("Parameters"))
+        self.parameters = as_mapping(template.get("Parameters"))
+        self.unread_loops: tuple[str, ...] = ()
         self._conditions = as_mapping(template.get("Conditions"))
         self._mappings = as_mapping(template.get("Mappings"))
         self._given = dict(parameters or {})
@@ -78,6 +84,15 @@ class Evaluator:
         self._active: set[str] = set()
         self._depth = 0
         self._nodes = 0
+        if has_loops(template):
+            self._write_out_loops()
+
+    def _write_out_loops(self) -> None:
+        loops = Loops(self.value)
+        self._conditions = loops.written_out(self._conditions)
+        self.resources = loops.written_out(self.resources)
+        self.unread_loops = tuple(loops.unread)
+        self.outputs = loops.written_out(self.outputs)
 
     def value(self, node: object) -> Any:
         """Return the value of any JSON node; `None` if it is absent (`AWS::NoValue`)."""
@@ -167,17 +182,18 @@ class Evaluator:
         return known or Text((Reference(self.name, name),))
 
     def _parameter(self, name: str) -> Any:
-        if name in self._given:
-            return self._given[name]
-        declared = as_mapping(self._parameters.get(name))
+        declared = as_mapping(self.parameters.get(name))
         kind = str(declared.get("Type", ""))
-        default = declared.get("Default")
+        given = self._given.get(name, declared.get("Default"))
         hidden = str(declared.get("NoEcho", "")).lower() == "true"
-        if default is None or hidden or kind.startswith("AWS::SSM::"):
+        if given is None or hidden or kind.startswith("AWS::SSM::"):
             return Text((Reference(self.name, name),))
-        if kind.startswith("List<") or kind == "CommaDelimitedList":
-            return [item.strip() for item in str(default).split(",")]
-        return default if isinstance(default, (str, int, float, bool)) else UNKNOWN
+        is_list = kind.startswith("List<") or kind == "CommaDelimitedList"
+        if is_list and isinstance(given, (str, int, float)):
+            return [item.strip() for item in str(given).split(",")]
+        if name in self._given:
+            return given
+        return given if isinstance(given, (str, int, float, bool)) else UNKNOWN
 
     def _get_attribute(self, argument: object) -> Any:
         parts = argument.split(".", 1) if isinstance(argument, str) else argument

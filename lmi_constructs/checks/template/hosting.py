@@ -157,6 +157,7 @@ def read_component(properties: Mapping[str, Any], context: Context) -> Component
     return Component(
         **context.common(properties.get("InferenceComponentName")),
         endpoint=as_string(properties.get("EndpointName", properties.get("EndpointArn"))),
+        endpoint_by_arn="EndpointName" not in properties,
         variant=as_string(properties.get("VariantName")),
         specifications=tuple(specifications),
         copies=as_number(runtime.get("CopyCount")),
@@ -304,7 +305,7 @@ def _update_policy(value: object) -> UpdatePolicy | Unknown | None:
 
 def _capacity(value: object, path: str) -> Capacity | None:
     if not isinstance(value, dict):
-        return None
+        return None if value is None else Capacity(path=path, kind=UNKNOWN, value=UNKNOWN)
     return Capacity(
         path=path, kind=as_string(value.get("Type")), value=as_number(value.get("Value"))
     )

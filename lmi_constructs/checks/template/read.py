@@ -17,17 +17,22 @@ from lmi_constructs.checks.resources import (
     Role,
     ScalableTarget,
     ScalingPolicy,
+    Unresolved,
 )
-from lmi_constructs.checks.template import autoscaling, hosting, identity, network
+from lmi_constructs.checks.template import autoscaling, hosting, identity, network, references
 from lmi_constructs.checks.template.evaluate import Evaluator
-from lmi_constructs.checks.values import UNKNOWN, as_mapping, as_sequence, legible, literal
+from lmi_constructs.checks.template.parameters import choices, chosen
+from lmi_constructs.checks.values import UNKNOWN, as_mapping, legible, literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from lmi_constructs.checks.acknowledged import Acknowledgement
+    from lmi_constructs.checks.choices import Choice
 
 _MOST_NESTED: Final = 20
+_MOST_RESOURCES: Final = 2000
+"""Resources that are read again in all, so that a large assembly is not read many times over."""
 
 
 @dataclass(frozen=True)
@@ -77,27 +82,37 @@ def read_deployment(sources: Iterable[TemplateSource], facts: Facts | None = Non
         facts: What the user knows better than the library.
     """
     together = _Together()
-    for source in sources:
+    given = list(sources)
+    for source in given:
         together.add(source, {}, 0)
     found: dict[type[Resource], list[Resource]] = {}
     dependencies: dict[Key, frozenset[Key]] = {}
     attachments, ways = identity.Attachments(), network.Ways()
     acknowledgements: dict[Acknowledgement, None] = {}
+    unresolved: list[Unresolved] = []
     for source, evaluator in together.evaluators:
         acknowledgements.update(dict.fromkeys(source.acknowledgements))
+        unresolved += _unread_loops(evaluator)
+        closed = references.is_closed(source.body, evaluator)
         for logical_id, declared in evaluator.resources.items():
             resource = as_mapping(declared)
             kind = resource.get("Type")
             if not isinstance(kind, str) or not evaluator.exists(resource):
                 continue
             key = (evaluator.name, str(logical_id))
-            dependencies[key] = _references(resource, evaluator)
+            refers = references.read_references(resource)
+            dependencies[key] = frozenset(
+                (evaluator.name, name) for name, _ in refers.names if name in evaluator.resources
+            )
             reader = _READERS.get(kind)
             if reader is not None:
                 context = _context(source, evaluator, str(logical_id), resource, dependencies[key])
                 properties = as_mapping(evaluator.value(resource.get("Properties")))
                 read = reader(properties, context)
                 found.setdefault(type(read), []).append(read)
+                unresolved += references.unresolved(
+                    read, resource, refers, evaluator, closed=closed
+                )
             elif kind in identity.ATTACHED:
                 properties = as_mapping(evaluator.value(resource.get("Properties")))
                 attachments.add(kind, properties, key)
@@ -112,9 +127,20 @@ def read_deployment(sources: Iterable[TemplateSource], facts: Facts | None = Non
         shared_buckets=attachments.shared_buckets,
         dependencies=dependencies,
         network=ways.network(),
+        unresolved=tuple(unresolved),
+        alternatives=lambda: _alternatives(given, facts),
         facts=facts or Facts(),
         acknowledgements=tuple(acknowledgements),
     )
+
+
+def _alternatives(
+    sources: list[TemplateSource], facts: Facts | None
+) -> Iterator[tuple[Choice, Deployment]]:
+    """Yield what templates create with other values of their parameters, one at a time."""
+    resources = sum(len(as_mapping(one.body.get("Resources"))) for one in with_nested(sources))
+    for choice in choices(sources)[: _MOST_RESOURCES // max(1, resources)]:
+        yield choice, read_deployment(chosen(sources, choice), facts)
 
 
 class _Together:
@@ -166,12 +192,18 @@ class _Together:
         return UNKNOWN if found is None else self._output(*found)
 
 
+def _unread_loops(evaluator: Evaluator) -> Iterator[Unresolved]:
+    for name in evaluator.unread_loops:
+        place = Resource(template=evaluator.name, logical_id=legible(name), region=evaluator.region)
+        yield Unresolved("loop", place, "", legible(name))
+
+
 def _context(
     source: TemplateSource,
     evaluator: Evaluator,
     logical_id: str,
     resource: Mapping[str, Any],
-    references: frozenset[Key],
+    refers_to: frozenset[Key],
 ) -> hosting.Context:
     metadata = as_mapping(resource.get("Metadata"))
     path = literal(metadata.get("aws:cdk:path")) or source.construct_paths.get(logical_id)
@@ -180,40 +212,10 @@ def _context(
         legible(logical_id),
         path,
         evaluator.region,
-        references,
+        refers_to,
         "Condition" in resource,
         metadata,
     )
-
-
-def _references(resource: Mapping[str, Any], evaluator: Evaluator) -> frozenset[Key]:
-    """Return the resources of the same template that a resource refers to."""
-    named = {name for name in as_sequence(resource.get("DependsOn")) if isinstance(name, str)}
-    ahead: list[object] = [resource.get("Properties")]
-    visited = 0
-    while ahead and visited < 100_000:
-        visited += 1
-        node = ahead.pop()
-        if isinstance(node, list):
-            ahead.extend(node)
-        elif isinstance(node, dict):
-            ahead.extend(node.values())
-            named.update(_named(node))
-    return frozenset((evaluator.name, name) for name in named if name in evaluator.resources)
-
-
-def _named(node: Mapping[str, Any]) -> Iterator[str]:
-    reference, attribute, text = node.get("Ref"), node.get("Fn::GetAtt"), node.get("Fn::Sub")
-    if isinstance(reference, str):
-        yield reference
-    if isinstance(attribute, str):
-        yield attribute.split(".", 1)[0]
-    elif isinstance(attribute, list) and attribute and isinstance(attribute[0], str):
-        yield attribute[0]
-    text = text[0] if isinstance(text, list) and text else text
-    if isinstance(text, str):
-        for piece in text.split("${")[1:]:
-            yield piece.split("}", 1)[0].split(".", 1)[0].strip()
 
 
 _COLLECTIONS: Final[Mapping[str, type[Resource]]] = {

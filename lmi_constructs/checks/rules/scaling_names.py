@@ -1,0 +1,83 @@
+"""Names that Application Auto Scaling knows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from lmi_constructs.checks.examples import Example
+from lmi_constructs.checks.rules.base import Rule
+from lmi_constructs.checks.values import head, literal
+from lmi_constructs.readable import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lmi_constructs.checks.deployment import Deployment
+    from lmi_constructs.checks.resources import Resource
+    from lmi_constructs.findings import Finding
+
+NAMESPACE: Final = "sagemaker"
+VARIANT: Final = "sagemaker:variant:DesiredInstanceCount"
+COMPONENT: Final = "sagemaker:inference-component:DesiredCopyCount"
+SERVERLESS: Final = "sagemaker:variant:DesiredProvisionedConcurrency"
+DIMENSIONS: Final = {VARIANT: "variant", SERVERLESS: "variant", COMPONENT: "inference-component"}
+"""Dimensions of SageMaker, with what each scales."""
+
+METRICS: Final = {
+    "SageMakerVariantInvocationsPerInstance": VARIANT,
+    "SageMakerVariantConcurrentRequestsPerModelHighResolution": VARIANT,
+    "SageMakerInferenceComponentInvocationsPerCopy": COMPONENT,
+    "SageMakerInferenceComponentConcurrentRequestsPerCopyHighResolution": COMPONENT,
+    "SageMakerVariantProvisionedConcurrencyUtilization": SERVERLESS,
+}
+"""Predefined metrics of SageMaker, with the dimension of each."""
+
+METRIC_PATH: Final = (
+    "TargetTrackingScalingPolicyConfiguration/PredefinedMetricSpecification/PredefinedMetricType"
+)
+
+
+class UnknownScalingName(Rule):
+    """LMI108."""
+
+    id = "LMI108"
+    title = "Application Auto Scaling knows no such name"
+    why = "the scalable target or policy is refused"
+    fix = "write one of " + ", ".join([NAMESPACE, *DIMENSIONS, *METRICS])
+    source = "botocore 1.44.8 application-autoscaling 2016-02-06 ScalableDimension, MetricType"
+    failing = Example(
+        {"Target/Properties/ScalableDimension": "sagemaker:variant:DesiredCapacity"}, base="scaled"
+    )
+    passing = Example(base="scaled")
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield dimensions, namespaces and metrics of SageMaker that are misspelt."""
+        for target in deployment.scalable_targets:
+            yield from self._dimension(target, target.dimension)
+            namespace = literal(target.namespace)
+            of_sagemaker = head(target.dimension).startswith(f"{NAMESPACE}:")
+            if namespace is not None and namespace != NAMESPACE and of_sagemaker:
+                message = f"ServiceNamespace is {namespace!r}, the dimension is SageMaker's"
+                yield self.found(target, "ServiceNamespace", message, fix=f"write {NAMESPACE}")
+        for policy in deployment.scaling_policies:
+            yield from self._dimension(policy, policy.dimension)
+            metric = literal(policy.predefined_metric)
+            if metric is not None and metric not in METRICS:
+                near = nearest(metric, METRICS, likeness=0.85)
+                if near is not None:
+                    message = f"there is no predefined metric {metric!r}"
+                    yield self.found(policy, METRIC_PATH, message, fix=_asked(near, METRICS))
+
+    def _dimension(self, resource: Resource, given: object) -> Iterator[Finding]:
+        dimension = literal(given)
+        if dimension is None or dimension in DIMENSIONS:
+            return
+        if dimension.casefold().startswith(f"{NAMESPACE}:"):
+            near = nearest(dimension, DIMENSIONS, likeness=0.6)
+            message = f"SageMaker has no scalable dimension {dimension!r}"
+            yield self.found(resource, "ScalableDimension", message, fix=_asked(near, DIMENSIONS))
+
+
+def _asked(near: str | None, names: Iterable[str]) -> str:
+    asked = f"did you mean {near}? Else write" if near else "write"
+    return f"{asked} one of {', '.join(names)}"
