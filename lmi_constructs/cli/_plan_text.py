@@ -34,7 +34,7 @@ def show(
     suggestions: Sequence[Suggestion],
     release: LmiContainer,
     concurrency_at: int | None,
-    note: str | None,
+    notes: Sequence[str],
 ) -> None:
     """Print a plan."""
     screen = console()
@@ -48,16 +48,17 @@ def show(
         screen.print(_bar(planned, min(_WIDEST_BAR, max(10, screen.width - 28))))
         screen.print(_table(planned, explained=screen.width >= _NARROW))
         screen.print(_capacity(planned, concurrency_at))
-    if note is not None:
+    for note in notes:
         screen.print(f"note: {note}.", style="dim")
     for finding in sorted(planned.findings, key=lambda finding: finding.severity):
         style = "red" if finding.severity == "error" else "yellow"
         screen.print(Text(f"\n{finding.severity} {finding.rule}: {finding.message}", style=style))
         screen.print(f"  why: {finding.why}\n  write: {finding.fix}")
     if suggestions:
-        screen.print("\nIt fits with one of these:")
+        sure = suggestions[0].plan.grade == "fits"
+        screen.print(f"\nIt {'fits' if sure else 'may start'} with one of these:")
         for number, suggestion in enumerate(suggestions, 1):
-            screen.print(f"  {number}. {suggestion}")
+            screen.print(f"  {number}. {suggestion.described('command')}")
 
 
 def _headline(planned: Plan, release: LmiContainer) -> Text:

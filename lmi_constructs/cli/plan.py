@@ -71,6 +71,13 @@ def _list_models(context: click.Context, _: click.Parameter, wanted: bool) -> No
     help="Longest context, such as 16384 or 16K (16k is 16000).",
 )
 @click.option("--max-num-seqs", type=click.IntRange(1, 10**12), help="Sequences that run at once.")
+@click.option(
+    "--max-num-batched-tokens",
+    type=_tokens,
+    metavar="TOKENS",
+    help="Tokens of a batch, such as 8K.",
+)
+@click.option("--dtype", type=click.Choice(["auto", "fp16", "bf16", "fp32"]), help="Number format.")
 @click.option("--kv-cache-dtype", help="Number format of the cache, such as fp8.")
 @click.option("--quantization", help="Format of the weights, such as awq or fp8.")
 @click.option(
@@ -99,6 +106,8 @@ def plan(
     tp: str,
     max_model_len: int | None,
     max_num_seqs: int | None,
+    max_num_batched_tokens: int | None,
+    dtype: str | None,
     kv_cache_dtype: str | None,
     quantization: str | None,
     gpu_memory_utilization: float | None,
@@ -110,14 +119,17 @@ def plan(
 ) -> None:
     """Say what a model takes of an instance, and how many requests fit at once.
 
-    The exit status is 0 if it fits, may start or not (marginal), or is not known, since the planner
-    refuses only what it is sure of; --format json has the grade. It is 1 if it cannot start, and 2
-    for wrong usage, such as a model that is not known, or a file that cannot be read.
+    The exit status is 0 for the grades fits, marginal (may start or not) and unknown (not planned),
+    since the planner refuses only what it is sure of; --format json has the grade. It is 1 for the
+    grade cannot (does not start), and 2 for wrong usage, such as a model that is not known, or a file
+    that cannot be read.
     """
     from lmi_constructs.container import LmiContainer
+    from lmi_constructs.container.arguments import ENGINES_DTYPES
     from lmi_constructs.findings import LmiError
     from lmi_constructs.planner import EngineConfiguration, advised_findings, suggest
     from lmi_constructs.planner import plan as compute
+    from lmi_constructs.planner.explanation import copies
 
     try:
         architecture = _architecture(model, config)
@@ -134,24 +146,36 @@ def plan(
         tensor_parallel_degree=degree,
         max_model_len=max_model_len,
         max_num_seqs=max_num_seqs,
+        max_num_batched_tokens=max_num_batched_tokens,
+        dtype=dtype and ENGINES_DTYPES[dtype],
         kv_cache_dtype=kv_cache_dtype,
         quantization=quantization,
         gpu_memory_utilization=gpu_memory_utilization,
         expert_parallel=expert_parallel or None,
     )
-    planned = compute(architecture, instance, configuration, measured_cache_gib=measured_cache)
+    try:
+        planned = compute(architecture, instance, configuration, measured_cache_gib=measured_cache)
+    except LmiError as error:
+        fix = "; ".join(finding.fix for finding in error.findings)
+        raise click.BadParameter(fix, param_hint="--measured-cache") from error
     _within_context(concurrency_at, planned)
     estimated = measured_cache is None  # suggestions are estimates, which a measurement would belie
     suggestions = suggest(architecture, instance, configuration, region) if estimated else ()
-    planned = replace(planned, findings=advised_findings(planned, region, suggestions))
-    note = None if max_num_seqs else _sequences(configuration, release)
+    found = advised_findings(planned, region, suggestions, door="command")
+    planned = replace(planned, findings=found)
+    notes = [
+        *([] if max_num_seqs else _sequences(configuration, release)),
+        *copies(planned),
+        *_nowhere(planned, suggestions, region),
+    ]
     if form == "json":
         content = _as_json(planned, suggestions, release, concurrency_at)
+        content["notes"] = notes
         click.echo(json.dumps(content, indent=2))
     else:
         from lmi_constructs.cli._plan_text import show
 
-        show(planned, suggestions, release, concurrency_at, note)
+        show(planned, suggestions, release, concurrency_at, notes)
     sys.exit(planned.grade == "cannot")
 
 
@@ -258,14 +282,23 @@ def _meant(given: str, names: Iterable[str], key: Any) -> str:
     return f" Did you mean {' or '.join(spelled[name] for name in close)}?" if close else ""
 
 
-def _sequences(configuration: EngineConfiguration, release: LmiContainer) -> str | None:
+def _sequences(configuration: EngineConfiguration, release: LmiContainer) -> list[str]:
     """Return what to say of the sequences that the container itself sets."""
     if configuration.max_num_seqs is None:
-        return None
-    return (
+        return []
+    return [
         f"max_num_seqs is {configuration.max_num_seqs}: {release.name} sets it unless"
         " OPTION_MAX_ROLLING_BATCH_SIZE says otherwise"
-    )
+    ]
+
+
+def _nowhere(planned: Plan, suggestions: Iterable[Suggestion], region: str | None) -> list[str]:
+    """Return that no instance type of a region fits, where one was looked for."""
+    if region is None or planned.grade not in ("cannot", "marginal"):
+        return []
+    if any(one.kind == "instance_type" and one.plan.grade == "fits" for one in suggestions):
+        return []
+    return [f"no other instance type in {region} surely fits with these settings"]
 
 
 def _as_json(
@@ -299,7 +332,7 @@ def _as_json(
         "suggestions": [
             {
                 "kind": s.kind,
-                "change": s.change,
+                "change": s.written("command"),
                 "changes": s.changes,
                 "grade": s.plan.grade,
                 "max_model_len": s.plan.setup.context,

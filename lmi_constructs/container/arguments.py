@@ -33,7 +33,7 @@ TWICE_NAMED: Final = {
     "tensor_parallel_size": "tensor_parallel_degree",
     "pipeline_parallel_size": "pipeline_parallel_degree",
 }
-_DTYPES: Final = {"auto": "auto", "fp32": "float32", "fp16": "float16", "bf16": "bfloat16"}
+ENGINES_DTYPES: Final = {"auto": "auto", "fp32": "float32", "fp16": "float16", "bf16": "bfloat16"}
 _GONE_METHODS: Final = {
     "squeezellm": ("take a checkpoint of the model in", ("awq", "gptq")),
     "bitsandbytes": ("to quantise while loading, too, write", ("fp8",)),
@@ -172,9 +172,9 @@ def _dtype_errors(stage: Stage) -> Iterator[Finding]:
     option = stage.properties.options.get("dtype")
     if option is None or option.text is None:
         return
-    allowed = [*_DTYPES, "int8"]
+    allowed = [*ENGINES_DTYPES, "int8"]
     vllm = stage.recommended.serves_with_vllm
-    if option.text.lower() not in allowed or (vllm and option.text not in _DTYPES):
+    if option.text.lower() not in allowed or (vllm and option.text not in ENGINES_DTYPES):
         quantised = option.text.lower().startswith(("fp8", "int8", "int4", "float8"))
         yield refusal(
             option,
@@ -312,8 +312,8 @@ def _read_declared(row: HandlerProperty, option: Option, stage: Stage, result: A
     if option.text is None or row.owner in ("server", "handler"):
         return
     if name == "dtype":
-        if option.text in _DTYPES:
-            result.effective["dtype"] = _DTYPES[option.text]
+        if option.text in ENGINES_DTYPES:
+            result.effective["dtype"] = ENGINES_DTYPES[option.text]
     elif name in ("tensor_parallel_degree", "max_rolling_batch_size", "rolling_batch"):
         return
     elif name == option.name and row.engine is None:

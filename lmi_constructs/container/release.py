@@ -148,6 +148,23 @@ class LmiContainer:
         return f"LmiContainer.of({self.name!r})"
 
 
+def first_release_with(engine_version: tuple[int, ...]) -> LmiContainer | None:
+    """Return the oldest LMI release whose vLLM is that new, `None` if there is none yet.
+
+    Args:
+        engine_version: Version of vLLM, such as `(0, 16, 0)`.
+    """
+    return next(
+        (
+            container
+            for container in LmiContainer.all()
+            if container.release.lmi is not None
+            and (container.engine_version or ()) >= engine_version
+        ),
+        None,
+    )
+
+
 for _container in LmiContainer.all():
     if _container.release.lmi is not None:
         setattr(LmiContainer, f"V{_container.release.lmi}", _container)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -41,6 +42,7 @@ FIELD_OF_OPTION: Final = {
     "guided_decoding_backend": "structured_outputs_backend",
     "entrypoint": "entry_point",
 }
+_VARIABLE: Final = re.compile(r"\bOPTION_[A-Z0-9_]+")
 # Keys of a serving.properties that belong to the server, not to the handler.
 _OF_THE_SERVER: Final = {"engine", "batch_size", "max_batch_delay", "max_idle_time"}
 _READERS: Final[dict[str, Callable[[str], Any]]] = {
@@ -93,8 +95,14 @@ def check(settings: LmiSettings, container: LmiContainer, gpus: int | None) -> t
             place = f"engine_args[{name!r}]"
         where = f"settings.{place}" if place else finding.where
         if where not in told:
-            found.append(replace(finding, where=where))
+            fix = _in_fields(finding.fix) if place else finding.fix
+            found.append(replace(finding, where=where, fix=fix))
     return tuple(sorted(found, key=lambda finding: finding.severity))
+
+
+def _in_fields(advice: str) -> str:
+    """Return advice about variables as advice about the fields that render them."""
+    return _VARIABLE.sub(lambda match: field_of(match[0]) or match[0], advice)
 
 
 def serving_properties(settings: LmiSettings, container: LmiContainer, model_id: str | None) -> str:

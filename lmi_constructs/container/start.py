@@ -38,8 +38,8 @@ _OLD_LIMITS: Final[dict[str, tuple[Callable[[float], bool], str]]] = {
     "max_model_len": (lambda value: value >= 1 or value == -1, "at least 1"),
     "block_size": (lambda value: value >= 1, "at least 1"),
     "max_lora_rank": (
-        lambda value: value in (8, 16, 32, 64, 128, 256, 320, 512),
-        "one of 8, 16, 32, 64, 128, 256, 320, 512",
+        lambda value: value in values.OLD_LORA_RANKS,
+        f"one of {', '.join(map(str, values.OLD_LORA_RANKS))}",
     ),
 }
 
@@ -228,6 +228,7 @@ def _relations(stage: Stage, effective: dict[str, Any]) -> Iterator[Finding]:
             source,
         )
     tokens, sequences = effective.get("max_num_batched_tokens"), effective.get("max_num_seqs")
+    yield from _more_than_assumed(stage, effective)
     if isinstance(tokens, int) and isinstance(sequences, int) and 0 < tokens < sequences:
         yield failure(
             where_of(stage, "max_num_batched_tokens"),
@@ -252,6 +253,39 @@ def _relations(stage: Stage, effective: dict[str, Any]) -> Iterator[Finding]:
             "enable_eplb needs enable_expert_parallel",
             "set enable_expert_parallel=true, or remove enable_eplb",
             source,
+        )
+
+
+_ASSUMED_TOKENS: Final = 2048
+_ASSUMED_WITH_IMAGES: Final = 5120
+_ASSUMED_SINCE: Final = (0, 8, 0)
+_WITHOUT_IMAGES_SINCE: Final = (0, 14, 0)
+"""What an engine that the container starts makes of an unset max_num_batched_tokens: its handler names
+no usage context (djl-serving vllm_async_service.py; vllm/config.py of 0.8.4, where models with images
+have more, and vllm/engine/arg_utils.py of 0.14.0 and 0.23.0)."""
+
+
+def _more_than_assumed(stage: Stage, effective: dict[str, Any]) -> Iterator[Finding]:
+    """Check the sequences where the tokens of a batch are left to the engine."""
+    version, sequences = stage.container.engine_version, effective.get("max_num_seqs")
+    options = stage.properties.options
+    left = "max_num_batched_tokens" not in effective and not any(
+        name in options for name in ("max_num_batched_tokens", "max_rolling_batch_prefill_tokens")
+    )
+    pooling = "task" in effective or "runner" in effective or "task" in options
+    whole_prompts = effective.get("enable_chunked_prefill") is False
+    if not left or pooling or whole_prompts or version is None or version < _ASSUMED_SINCE:
+        return
+    most = _ASSUMED_TOKENS if version >= _WITHOUT_IMAGES_SINCE else _ASSUMED_WITH_IMAGES
+    if isinstance(sequences, int) and sequences > most:
+        where = where_of(stage, "max_num_seqs")
+        yield failure(
+            where,
+            f"max_num_seqs={sequences} (max_rolling_batch_size) is above max_num_batched_tokens, which"
+            f" the engine assumes to be {_ASSUMED_TOKENS} here",
+            f"set {where} to at most {_ASSUMED_TOKENS}, or OPTION_MAX_NUM_BATCHED_TOKENS to at least"
+            f" {sequences}",
+            f"vllm {stage.container.release.engine_version} wheel: vllm/config/scheduler.py",
         )
 
 

@@ -147,7 +147,7 @@ def findings_of(plan: Plan | None) -> tuple[Finding, ...]:
         return ()
     from lmi_constructs.planner import advised_findings
 
-    return advised_findings(plan)
+    return advised_findings(plan, door="settings")
 
 
 def loading_timeout_seconds(environment: Mapping[str, str]) -> int | None:

@@ -17,6 +17,7 @@ from lmi_constructs.planner.architecture import (
     LatentAttention,
     VisionTower,
 )
+from lmi_constructs.planner.contexts import longest_context
 from lmi_constructs.planner.quantization import quantization_of
 
 _NAMES: Final = {
@@ -26,7 +27,6 @@ _NAMES: Final = {
     "kv_heads": ("num_key_value_heads", "num_kv_heads", "n_head_kv", "multi_query_group_num"),
     "vocabulary": ("vocab_size", "padded_vocab_size"),
     "intermediate": ("intermediate_size", "ffn_hidden_size", "n_inner", "ffn_dim"),
-    "max_context": ("max_position_embeddings", "model_max_length", "seq_length", "n_positions"),
     "experts": ("num_experts", "num_local_experts", "n_routed_experts"),
     "per_token": ("num_experts_per_tok", "experts_per_token", "num_experts_per_token"),
 }
@@ -37,7 +37,7 @@ _OTHER_SIZES: Final = (
     *("kv_lora_rank", "q_lora_rank", "qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim"),
 )
 _SIZES: Final = (
-    *(name for key, names in _NAMES.items() if key != "max_context" for name in names),
+    *(name for names in _NAMES.values() for name in names),
     *_OTHER_SIZES,
 )
 
@@ -55,9 +55,11 @@ _MOST: Final = 10_000
 _MUTES_WINDOW: Final = frozenset({"qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "qwen2_5_vl"})
 """Families whose `sliding_window` counts only with `use_sliding_window`."""
 
-_UNSTRETCHED: Final = frozenset({"su", "longrope", "llama3", "mrope", "default"})
-"""Kinds of rope scaling whose factor is in `max_position_embeddings` already
-(vllm/config/model.py)."""
+_WIDENED: Final = frozenset({"gpt2", "gpt_bigcode", "gptj", "bloom", "falcon"})
+"""Families whose MLP is four times as wide as the hidden state unless their config says otherwise
+(https://github.com/huggingface/transformers configuration_<family>.py)."""
+
+_DTYPES: Final = frozenset({"float32", "float16", "bfloat16", "float", "half", "auto"})
 
 _PATTERN: Final = {"gemma2": 2, "gemma3": 6, "gemma3_text": 6, "cohere2": 4, "gpt_oss": 2}
 """Every n-th layer sees the whole context, where the config does not list the layers
@@ -91,6 +93,8 @@ def parse(
     head_dim = _size(text, "head_dim") or (hidden // heads if heads else 0)
     if not missing and not head_dim:
         missing = ["head_dim"]
+    if any(text.get(key) == 0 for key in _NAMES["kv_heads"]):  # absent are those of the attention
+        missing.append("num_key_value_heads")
     if missing and complete:
         raise LmiError(_lacks(name, missing))
     facts = model_families().get(family)
@@ -98,6 +102,8 @@ def parse(
     quantization, quantization_doubt = _quantization(described, layers)
     window, window_layers, state_layers = _kinds(text, family, layers)
     vision = _vision(config)
+    experts, intermediate = _experts(text, family, layers)
+    sparse = experts is not None and experts.layers >= layers
     doubts = (
         "its shape is known only in part" if missing else None,
         _family_doubt(family, facts),
@@ -105,10 +111,14 @@ def parse(
         "layers with a state per sequence are not planned" if state_layers else None,
         beyond(config, text, _SIZES),
         _oddly_layered(text, layers),
+        _odd_dtype(config, text),
+        None
+        if intermediate or sparse or family in _WIDENED
+        else "its intermediate_size is not stated",
         "the size of its vision tower is not stated" if vision and not vision.parameters else None,
     )
     doubt = next((reason for reason in doubts if reason), None)
-    experts, intermediate = _experts(text, family, layers)
+    longest, unstretched = longest_context(text, family)
     return Architecture(
         name=name or str(config.get("_name_or_path") or family),
         family=family,
@@ -121,7 +131,8 @@ def parse(
         head_dim=head_dim,
         vocabulary=_int(text, "vocabulary"),
         tied_embeddings=_tied(config, text, family),
-        max_context=_max_context(text),
+        max_context=longest,
+        unstretched_context=None if unstretched == longest else unstretched,
         dtype=_dtype(config, text),
         intermediate=intermediate or 4 * hidden,
         gated=facts is None or facts.mlp == "gated",
@@ -200,20 +211,6 @@ def _size(config: Mapping[str, Any], name: str) -> int:
     return int(value) if 0 < value <= LARGEST else 0
 
 
-def _max_context(config: Mapping[str, Any]) -> int | None:
-    """Return the longest context: that of the config, stretched as its rope scaling says."""
-    tokens = _int(config, "max_context")
-    scaling = config.get("rope_scaling") or config.get("rope_parameters")
-    if not tokens or not isinstance(scaling, Mapping):
-        return tokens or None
-    kind, factor = scaling.get("rope_type", scaling.get("type")), scaling.get("factor", 1)
-    if not isinstance(kind, str) or kind in _UNSTRETCHED or not _size(scaling, "factor"):
-        return tokens
-    if kind == "yarn":
-        tokens = _size(scaling, "original_max_position_embeddings") or tokens
-    return int(tokens * factor)
-
-
 def _kv_heads(config: Mapping[str, Any], family: str, heads: int) -> int:
     if family == "falcon" and not config.get("num_key_value_heads"):
         grouped = config.get("new_decoder_architecture") or config.get("multi_query") is False
@@ -239,6 +236,13 @@ def _dtype(
                 case "bfloat16":
                     return "bfloat16"
     return "bfloat16"
+
+
+def _odd_dtype(config: Mapping[str, Any], text: Mapping[str, Any]) -> str | None:
+    """Return that a config names a number format that there is not, `None` if it does not."""
+    given = [part.get(key) for part in (text, config) for key in ("torch_dtype", "dtype")]
+    odd = [one for one in given if one and str(one).removeprefix("torch.") not in _DTYPES]
+    return f"its dtype {str(odd[0])[:60]!r} is not known" if odd else None
 
 
 def _described_quantization(config: Mapping[str, Any], text: Mapping[str, Any]) -> Any:

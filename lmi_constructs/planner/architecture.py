@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import difflib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from lmi_constructs.facts import models
+from lmi_constructs.findings import LmiError
+from lmi_constructs.planner._kinds import wrong
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from lmi_constructs.planner.quantization import Quantization
 
 _BESIDE_CONFIG: Final = ("quantize_config.json", "quant_config.json")
@@ -95,6 +96,7 @@ class Architecture:
         vocabulary: Number of tokens of the vocabulary.
         tied_embeddings: Whether the output head is the embedding.
         max_context: Longest context in tokens, `None` if it is not known.
+        unstretched_context: What that is before rope scaling stretches it, `None` if it does not.
         dtype: Number format of the unquantised weights.
         intermediate: Width of a dense MLP.
         gated: Whether the MLP has a gate, so three matrices instead of two.
@@ -124,6 +126,7 @@ class Architecture:
     vocabulary: int
     tied_embeddings: bool = False
     max_context: int | None = None
+    unstretched_context: int | None = None
     dtype: Literal["float32", "float16", "bfloat16"] = "bfloat16"
     intermediate: int
     gated: bool = True
@@ -141,7 +144,16 @@ class Architecture:
 
     @classmethod
     def known(cls, hub_id: str) -> Architecture | None:
-        """Return the shape of a model by hub id, whatever the case; `None` if it is not known."""
+        """Return the shape of a model by hub id, whatever the case; `None` if it is not known.
+
+        Args:
+            hub_id: Hub id, such as `Qwen/Qwen3-32B`.
+
+        Raises:
+            LmiError: If it is no text (LMI010).
+        """
+        if not isinstance(hub_id, str):
+            raise LmiError(wrong("hub_id", hub_id, 'give a hub id, such as "Qwen/Qwen3-32B"'))
         return _known(hub_id.strip().lower())
 
     @classmethod
@@ -155,13 +167,17 @@ class Architecture:
 
         Args:
             config: Path of the file, or its content.
-            name: What to call the model. Default: the name in the file.
+            name: What to call the model. Default: the name in the file, or else that of its folder.
 
         Raises:
-            LmiError: If the file cannot be read or lacks what every model has (LMI029).
+            LmiError: If the file cannot be read or lacks what every model has (LMI029), or is neither
+                a path nor an object (LMI010).
         """
         from lmi_constructs.planner._config_json import parse, unreadable
 
+        if not isinstance(config, (str, Path, Mapping)):
+            fix = 'give the path of a config.json, or its content: json.load(open("config.json"))'
+            raise LmiError(wrong("config", config, fix))
         if isinstance(config, (str, Path)):
             try:
                 content = json.loads(Path(config).read_text(encoding="utf-8-sig"))
@@ -169,7 +185,7 @@ class Architecture:
                 raise unreadable(str(config), str(error)) from error
             if not isinstance(content, dict):
                 raise unreadable(str(config), "it holds no object")
-            read = parse(content, name)
+            read = parse(content, name or _called(Path(config), content))
             beside = any(Path(config).with_name(one).is_file() for one in _BESIDE_CONFIG)
             if read.quantization_method is None and beside:
                 return replace(read, quantization_method="")
@@ -210,6 +226,14 @@ class Architecture:
     def dtype_bytes(self) -> int:
         """Bytes of one unquantised weight in the checkpoint."""
         return 4 if self.dtype == "float32" else 2
+
+
+def _called(path: Path, content: Mapping[str, Any]) -> str:
+    """Return what to call the model of a file that does not say it."""
+    own = content.get("_name_or_path")
+    if isinstance(own, str) and own:
+        return own
+    return path.parent.name if path.stem == "config" and path.parent.name else path.name
 
 
 def similar_models(name: str) -> tuple[str, ...]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from lmi_constructs.container import verdict
 from lmi_constructs.findings import raise_errors
 from lmi_constructs.planner._kinds import COUNTS, settings_of_other_kinds, wrong_settings
+from lmi_constructs.planner.batch import SMALL_BATCH, since, trial_batch
+from lmi_constructs.planner.cache_formats import cache_bytes
 from lmi_constructs.planner.checkpoint import loaded_format
 
 if TYPE_CHECKING:
@@ -39,19 +41,6 @@ LATENT_CACHE_FROM: Final = (0, 7, 1)
 
 _UTILIZATION: Final = (((0, 20, 0), 0.92), ((0, 0, 0), 0.90))
 """Defaults of `gpu_memory_utilization` (EngineArgs of the vLLM wheels)."""
-
-_CHUNKED_FROM: Final = (0, 5, 4)
-_CHUNK: Final = (((0, 6, 5), 2048), ((0, 0, 0), 512))
-_CHUNKED_LATENT_FROM: Final = (0, 8, 0)  # https://github.com/vllm-project/vllm/pull/12639
-_LONG_CONTEXT: Final = 32768
-"""Old engine: from 0.5.4 on, contexts beyond 32768 tokens are profiled in chunks
-(https://github.com/vllm-project/vllm/issues/10517: 29000 tokens fail where 35000 start)."""
-
-_LARGE_MEMORY_GIB: Final = 70
-_BIG_BATCH: Final = (8192, 1024)
-_SMALL_BATCH: Final = (2048, 256)
-"""Tokens of a batch and sequences that the engine assumes: large on accelerators of 70 GiB and
-more other than the A100 (vllm/engine/arg_utils.py, 0.8 and later)."""
 
 _OTHER_ENGINES: Final = frozenset({"trtllm", "deepspeed", "tnx", "neuronx", "scheduler"})
 """Back ends that are no vLLM, whose memory is not what is computed here."""
@@ -89,12 +78,16 @@ class EngineConfiguration:
         fully_sharded_loras: Whether both adapter matrices are cut.
         enable_chunked_prefill: Whether long prompts are cut, where the engine lets one choose.
         disable_hybrid_kv_cache_manager: Whether windows spare no memory.
-        hf_overrides: Changes to the model's config; the planner does not judge the context then.
-        rope_scaling: As `hf_overrides`, for engines that had it as an argument.
+        hf_overrides: Changes to the model's config. Those of the context are judged; the planner
+            abstains from others.
+        rope_scaling: Rope scaling instead of the config's, for engines that had it as an argument.
         speculative_config: Speculative decoding; the planner abstains.
         cpu_offload_gb: Weights kept in host memory in GiB; the planner abstains.
         engine_version: Version of vLLM; default: that of the default container.
         legacy_engine: Whether the old engine (V0) runs; default: by version.
+        started_by_container: Whether the container's handler starts the engine, which then tries 2048
+            tokens on every accelerator unless it is told otherwise; vLLM's own server tries more on
+            large ones.
         unknown: Names of settings that are known only at deployment; the planner abstains.
         doubt: Why nothing can be planned for this engine, whatever the model; the planner abstains.
     """
@@ -123,6 +116,7 @@ class EngineConfiguration:
     cpu_offload_gb: float | None = None
     engine_version: tuple[int, ...] | None = None
     legacy_engine: bool | None = None
+    started_by_container: bool = False
     unknown: frozenset[str] = frozenset()
     doubt: str | None = None
 
@@ -190,6 +184,7 @@ class EngineConfiguration:
         given.setdefault("tensor_parallel_degree", accelerator_count)
         given["expert_parallel"] = effective.get("enable_expert_parallel") is True
         given["engine_version"] = engine_version
+        given["started_by_container"] = True
         given["unknown"] = (frozenset(unknown) & {*named, "enable_expert_parallel"}) | odd
         if engine_version is None:
             given["doubt"] = "the version of the container's engine is not known"
@@ -198,13 +193,16 @@ class EngineConfiguration:
     def beyond_engines(self) -> tuple[str, ...]:
         """Return the names of numbers that no engine takes, such as a negative count or NaN."""
         odd = [name for name in COUNTS if not _is_count(getattr(self, name), least=1)]
-        if not _is_count(self.max_model_len, least=-_MOST):
+        if self.max_model_len != _AS_FITS and not _is_count(self.max_model_len, least=1):
             odd.append("max_model_len")
         share = self.gpu_memory_utilization
         if share is not None and not (isinstance(share, int | float) and 0 < share <= 1):
             odd.append("gpu_memory_utilization")
         return tuple(odd)
 
+
+_AS_FITS: Final = -1
+"""A context that the engine chooses by what fits (`max_model_len` of EngineArgs)."""
 
 _MOST: Final = 10**24
 """More than any count of tokens, sequences or accelerators."""
@@ -270,9 +268,9 @@ def fill_in(
     legacy = version < V1_FROM if legacy is None else legacy
     context = configuration.max_model_len
     if context is None:
-        context = architecture.max_context or _SMALL_BATCH[0]
+        context = architecture.max_context or SMALL_BATCH[0]
     dtype_bytes = 4 if _is_float32(configuration.dtype, architecture) else 2
-    batch = _batch(configuration, architecture, accelerator, version, legacy, context)
+    batch = trial_batch(configuration, architecture, accelerator, version, legacy, context)
     return Setup(
         version=version,
         legacy=legacy,
@@ -285,7 +283,8 @@ def fill_in(
         sequences=batch[1],
         samples=batch[2],
         dtype_bytes=dtype_bytes,
-        cache_bytes=_cache_bytes(configuration.kv_cache_dtype, dtype_bytes),
+        cache_bytes=cache_bytes(configuration.kv_cache_dtype, dtype_bytes, architecture.head_dim)
+        or dtype_bytes,  # of a format that is not known, which is doubted
         quantization=loaded_format(configuration.quantization, architecture),
         hybrid_cache=not legacy
         and version >= HYBRID_CACHE_FROM
@@ -301,51 +300,7 @@ def default_utilization(version: tuple[int, ...]) -> float:
     return share
 
 
-def since(version: tuple[int, ...], table: tuple[tuple[tuple[int, ...], Any], ...]) -> Any:
-    """Return the value of the newest row that is not newer than a version."""
-    return next(value for least, value in table if version >= least)
-
-
-def _batch(
-    configuration: EngineConfiguration,
-    architecture: Architecture,
-    accelerator: Accelerator,
-    version: tuple[int, ...],
-    legacy: bool,
-    context: int,
-) -> tuple[int, int, bool]:
-    """Return tokens and sequences of the trial batch, and whether it is sampled from."""
-    tokens, sequences = configuration.max_num_batched_tokens, configuration.max_num_seqs
-    if not legacy:
-        large = accelerator.memory_gib >= _LARGE_MEMORY_GIB and accelerator.capability != (8, 0)
-        usual = _BIG_BATCH if large else _SMALL_BATCH
-        sequences = sequences or usual[1]
-        if not tokens:
-            tokens = min(usual[0], sequences * context) if context > 0 else usual[0]
-        return tokens, min(sequences, tokens), True
-    sequences = sequences or _SMALL_BATCH[1]
-    chunked = configuration.enable_chunked_prefill
-    if chunked is None:
-        latent = architecture.latent is not None and version < _CHUNKED_LATENT_FROM
-        pipelined = (configuration.pipeline_parallel_degree or 1) > 1
-        adapted = bool(configuration.enable_lora)
-        chunked = context > _LONG_CONTEXT and version >= _CHUNKED_FROM
-        chunked = chunked and not (latent or pipelined or adapted)
-    if chunked:
-        return tokens or since(version, _CHUNK), sequences, False
-    return tokens or max(context, _SMALL_BATCH[0]), sequences, True
-
-
 def _is_float32(dtype: str | None, architecture: Architecture) -> bool:
     if dtype in (None, "auto"):
         return False  # `auto` computes in 16 bits also where the checkpoint has 32
     return str(dtype).lower() in ("float32", "fp32", "float") and architecture.quantization is None
-
-
-def _cache_bytes(dtype: str | None, weights: int) -> float:
-    name = (dtype or "auto").lower()
-    if name == "auto":
-        return weights
-    if "nvfp4" in name or "4bit" in name or "int4" in name:
-        return 0.5 + 1 / 16
-    return 1 if "8" in name else (4 if name == "float32" else 2)

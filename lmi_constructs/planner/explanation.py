@@ -18,8 +18,13 @@ def explain(plan: Plan) -> list[str]:
         return [*lines, f"not planned: {plan.doubt}"]
     context = "what fits" if setup.context is None else f"{setup.context} tokens"
     holds = None if plan.max_concurrency is None else f", {plan.max_concurrency:.1f} requests of it"
+    windowed = (
+        f" if every layer kept all of them, where {a.window_layers} keep a window of {a.window}"
+        if plan.cache is not None and plan.cache.window is not None
+        else ""
+    )
     cache = (
-        f"cache {plan.kv_cache_gib:.2f} GiB: {plan.kv_tokens} tokens; one request of {context} needs"
+        f"cache {plan.kv_cache_gib:.2f} GiB: {plan.kv_tokens} tokens{windowed}; one request of {context} needs"
         f" {plan.kv_needed_gib:.2f} GiB{holds or ''}"
     )
     if plan.budget_gib is None:
@@ -41,6 +46,30 @@ def explain(plan: Plan) -> list[str]:
         f"overhead {plan.overhead_gib:.2f} GiB: outside PyTorch",
         f"CUDA graphs {plan.cuda_graph_gib:.2f} GiB: {graphs}",
         cache,
+    ]
+
+
+def copies(plan: Plan) -> list[str]:
+    """Return what the accelerators that one copy of the model does not use are for, if there are any.
+
+    The server starts as many workers as fit, each on its own accelerators; with adapters it starts
+    one, as `LmiSettings` says of `tensor_parallel_degree` and `enable_lora`.
+
+    Args:
+        plan: The plan.
+    """
+    setup, count = plan.setup, plan.accelerator_count
+    used = setup.tensor * setup.pipeline * setup.data
+    told = plan.configuration
+    if count is None or not 0 < used < count or told.doubt or not told.started_by_container:
+        return []
+    whole, idle = count // used, count % used
+    if told.enable_lora or whole == 1:
+        return [f"{count - used} of the {count} {plan.accelerator.name} stay idle"]
+    rest = f"; {idle} stay idle" if idle else ""
+    return [
+        f"the container starts {whole} copies of the model, each on {used} of the {count}"
+        f" {plan.accelerator.name}{rest}: the figures are those of one copy"
     ]
 
 

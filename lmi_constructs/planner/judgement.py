@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
+from lmi_constructs.container.release import first_release_with
 from lmi_constructs.facts import instance_types
 from lmi_constructs.findings import Finding
+from lmi_constructs.planner.cache_formats import doubt_about_cache
 from lmi_constructs.planner.checkpoint import doubt_about_format
 from lmi_constructs.planner.configuration import CONTEXT_CHECKED_FROM
+from lmi_constructs.planner.contexts import overridden
+from lmi_constructs.planner.memory import STREAMED_FROM
 from lmi_constructs.planner.profile import GIB
 from lmi_constructs.readable import readable
 
@@ -42,6 +46,8 @@ def judge(
     found: tuple[Finding, ...],
 ) -> tuple[Grade, tuple[Finding, ...]]:
     """Return the grade, and what is wrong with the memory, after the hard rules were checked."""
+    if memory.never_loads:
+        return "cannot", (_too_large_to_load(memory, architecture, accelerator, setup, sure=True),)
     too_small = memory.pool.high < memory.needed
     if memory.pool.high <= 0 or (too_small and setup.version >= CONTEXT_CHECKED_FROM):
         if any(one.rule in _ABOUT_DEGREE and one.severity == "error" for one in found):
@@ -49,6 +55,9 @@ def judge(
         return "cannot", (_does_not_fit(memory, architecture, accelerator, setup),)
     if any(finding.severity == "error" for finding in found):
         return "cannot", ()
+    if not memory.surely_loads:
+        unsure = _too_large_to_load(memory, architecture, accelerator, setup, sure=False)
+        return "marginal", (unsure,)
     if memory.pool.low < memory.needed:
         return "marginal", (_fits_barely(memory, architecture, accelerator, setup),)
     if setup.graphs and not setup.graphs_in_budget and setup.utilization >= _TIGHT_UTILIZATION:
@@ -86,15 +95,50 @@ def _does_not_fit(
 def _fits_barely(
     memory: Memory, architecture: Architecture, accelerator: Accelerator, setup: Setup
 ) -> Finding:
+    usual = memory.pool.usual
+    enough = usual >= memory.needed
+    how = "fits" if enough else "may not fit"
+    held = max(0.0, usual * GIB) / memory.cache.needed(setup.context or 1)
+    short = (
+        "" if enough else f"; that leaves a cache of {max(0.0, usual):.1f} GiB, {held:.1f} requests"
+    )
     return Finding(
         rule="LMI051",
-        message=f"{architecture.name} fits on {accelerator.name} only just, with"
-        f" tensor_parallel_degree {setup.tensor}: {_sum(memory, setup)}",
-        why="the estimate is not exact to that degree: the engine may not start",
+        message=f"{architecture.name} {how} on {accelerator.name}{' only just,' if enough else ''} with"
+        f" tensor_parallel_degree {setup.tensor}: {_sum(memory, setup)}{short}",
+        why="the estimate is not exact to that degree: the engine may not start"
+        if enough
+        else "by the usual estimate the engine stops at start; only the most favourable lets it start",
         fix=f"{_shorter(memory, architecture, setup)}use more or larger accelerators, or quantised weights",
         severity="warning",
         where="instance_type",
         source=_CONSERVING,
+    )
+
+
+def _too_large_to_load(
+    memory: Memory,
+    architecture: Architecture,
+    accelerator: Accelerator,
+    setup: Setup,
+    *,
+    sure: bool,
+) -> Finding:
+    """Return that the weights have no room before they are converted."""
+    told = ".".join(map(str, setup.version))
+    newer = first_release_with(STREAMED_FROM)
+    release = f"the container {newer.name}" if newer else "a container with vLLM 0.16"
+    return Finding(
+        rule="LMI050" if sure else "LMI051",
+        message=f"{architecture.name} {'does' if sure else 'may'} not fit on {accelerator.name} with"
+        f" tensor_parallel_degree {setup.tensor}: vLLM {told} loads all weights before it converts them"
+        f" to FP8, {memory.loading:.1f} GiB on each accelerator, which has {memory.usable:.1f} GiB",
+        why="the engine runs out of memory while it loads",
+        fix=f"use a checkpoint that is FP8 already, {release} or later, which converts layer by layer,"
+        " or more or larger accelerators",
+        severity="error" if sure else "warning",
+        where="quantization",
+        source="https://github.com/vllm-project/vllm/pull/31914",
     )
 
 
@@ -105,7 +149,7 @@ def _no_room_for_graphs(setup: Setup) -> Finding:
         " CUDA graphs, which"
         " this engine captures outside its budget",
         why="the engine may run out of memory after it made the cache",
-        fix="set gpu_memory_utilization to 0.95 or less, or enforce_eager to true",
+        fix="set gpu_memory_utilization to 0.95 or less, or set enforce_eager to true",
         severity="warning",
         where="gpu_memory_utilization",
         source="https://github.com/vllm-project/vllm/issues/16199",
@@ -183,6 +227,11 @@ def doubt_about(
         return f"{', '.join(sorted(configuration.unknown))}: known only at deployment, or not read"
     if odd := configuration.beyond_engines():
         return f"{odd[0]} is no number that an engine takes"
+    version, head = setup.version, architecture.head_dim
+    if doubt := doubt_about_cache(configuration.kv_cache_dtype, version, head):
+        return doubt
+    if doubt := overridden(architecture, configuration)[1]:
+        return doubt
     if configuration.speculative_config:
         return "speculative decoding loads a second model or further layers"
     if cache_measured:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.planner.kv_cache import Cache, cache_of
-from lmi_constructs.planner.profile import GIB, Range, activation, cuda_graphs, outside_torch
+from lmi_constructs.planner.profile import (
+    CONTEXT_GIB,
+    GIB,
+    Range,
+    activation,
+    cuda_graphs,
+    outside_torch,
+)
 from lmi_constructs.planner.weights import lora_bytes, weight_bytes
 
 if TYPE_CHECKING:
@@ -18,6 +25,12 @@ _WEIGHTS_LOW: Final = 0.92
 _WEIGHTS_HIGH: Final = 1.03
 """Loaded weights against computed ones in public start-up logs: rarely more, and up to 8 percent
 less where a kernel pads less than is assumed."""
+
+STREAMED_FROM: Final = (0, 16, 0)
+"""FP8 weights are made layer by layer while loading. Before, the engine held the whole checkpoint in its
+own precision first (https://github.com/vllm-project/vllm/pull/31914, whose `meta` device is in
+vllm/model_executor/layers/quantization/fp8.py of the wheel of 0.16.0 and in none of 0.8.4, 0.14.0 and
+0.15.1; https://github.com/vllm-project/vllm/pull/32773: out of memory in 0.13 and 0.14)."""
 
 _VISION_HIGH: Final = 3.0
 """The trial batch of a vision tower's encoder may take several GiB that are not computed here."""
@@ -36,6 +49,9 @@ class Memory:
         cache: What tokens take.
         pool: What is left for the cache; below 0 if nothing is.
         needed: Cache of one request of the longest context.
+        loading: Weights of the checkpoint, where the engine holds all before it converts them, else
+            0. Their limit is all that the accelerator has.
+        usable: What the driver shows.
     """
 
     budget: float
@@ -46,6 +62,18 @@ class Memory:
     cache: Cache
     pool: Range
     needed: float
+    loading: float
+    usable: float
+
+    @property
+    def surely_loads(self) -> bool:
+        """Whether the weights surely have room while they are loaded."""
+        return not self.loading or self.loading * _WEIGHTS_HIGH + CONTEXT_GIB[1] <= self.usable
+
+    @property
+    def never_loads(self) -> bool:
+        """Whether the weights surely have no room while they are loaded."""
+        return bool(self.loading) and self.loading * _WEIGHTS_LOW + CONTEXT_GIB[0] > self.usable
 
     @classmethod
     def of(
@@ -70,4 +98,14 @@ class Memory:
             high=budget - weights * _WEIGHTS_LOW - peak.low - other.low - inside.low,
         )
         needed = cache.needed(setup.context or 1) / GIB
-        return cls(budget, weights, peak, other, graphs, cache, pool, needed)
+        loading = _loading(architecture, setup) / GIB
+        usable = accelerator.usable_memory_gib or 0.0
+        return cls(budget, weights, peak, other, graphs, cache, pool, needed, loading, usable)
+
+
+def _loading(architecture: Architecture, setup: Setup) -> float:
+    """Return the bytes of weights before they are converted, 0 if they are never held so."""
+    made = setup.quantization
+    if made is None or not made.online or made.method != "fp8" or setup.version >= STREAMED_FROM:
+        return 0.0
+    return weight_bytes(architecture, replace(setup, quantization=None))

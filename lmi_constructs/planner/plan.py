@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from math import inf
+from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.facts import Accelerator, accelerators, instance_types
 from lmi_constructs.findings import Finding, LmiError, raise_errors
 from lmi_constructs.planner._kinds import wrong
 from lmi_constructs.planner.architecture import Architecture
 from lmi_constructs.planner.configuration import EngineConfiguration, Setup, fill_in
+from lmi_constructs.planner.contexts import overridden
 from lmi_constructs.planner.explanation import explain
 from lmi_constructs.planner.judgement import (
     SHOWN_NOT_KNOWN,
@@ -150,10 +152,11 @@ def plan(
             measured.
 
     Raises:
-        LmiError: If the instance type is not known (LMI040), or an argument is of another kind
-            (LMI010).
+        LmiError: If the instance type is not known (LMI040), or an argument is of another kind, or
+            no number that there is (LMI010).
     """
     raise_errors(_of_other_kinds(architecture, where, configuration))
+    raise_errors(_odd_numbers(where, count, measured_cache_gib))
     measured = measured_cache_gib is not None
     outline = _outline(architecture, where, configuration or EngineConfiguration(), count, measured)
     if outline.doubt == SHOWN_NOT_KNOWN.format(outline.accelerator.name):
@@ -177,6 +180,7 @@ def _outline(
     """Return what is known without planning memory: rules, download, and why to abstain."""
     name = where if isinstance(where, str) else None
     accelerator, count = _instance(where) if isinstance(where, str) else (where, count)
+    architecture = overridden(architecture, configuration)[0]
     odd: dict[str, Any] = dict.fromkeys(configuration.beyond_engines())
     setup = fill_in(replace(configuration, **odd), architecture, accelerator)
     size = repository_bytes(architecture) if architecture.understood else None
@@ -241,9 +245,14 @@ def _between(outline: Plan) -> Plan:
         memory = Memory.of(architecture, accelerator, outline.configuration, setup)
         judged.append(judge(memory, architecture, accelerator, setup, outline.findings))
     (least, _), (most, about_memory) = judged
-    if least != most:
+    hardly_known = (outline.accelerator.capability or (0, 0)) < _COMMON_CAPABILITY
+    if least != most or (hardly_known and most != "cannot"):
         return outline
     return replace(outline, grade=most, findings=outline.findings + about_memory)
+
+
+_COMMON_CAPABILITY: Final = (7, 5)
+"""Of what is older the engines' releases say less and less, and public logs nothing."""
 
 
 @cache
@@ -295,6 +304,31 @@ def _of_other_kinds(
         yield wrong("where", where, 'give an instance type, such as "ml.g6.12xlarge"')
     if not isinstance(configuration, EngineConfiguration | None):
         yield wrong("configuration", configuration, "give EngineConfiguration(...)")
+
+
+def _odd_numbers(
+    where: str | Accelerator, count: object, measured_cache_gib: object
+) -> Iterator[Finding]:
+    """Yield a count and a measurement that cannot be."""
+    if count is not None and isinstance(where, str):
+        fix = f"leave it out: {where} has its own number of accelerators"
+        yield wrong("count", count, fix)
+    elif count is not None and (type(count) is not int or count < 1):
+        yield wrong("count", count, "give a whole number from 1 on")
+    gib = measured_cache_gib
+    if gib is None:
+        return
+    if isinstance(gib, bool) or not isinstance(gib, int | float) or not 0 < gib < inf:
+        yield wrong("measured_cache_gib", gib, "give the GiB that the engine logged, such as 12.5")
+        return
+    accelerator = _instance(where)[0] if isinstance(where, str) else where
+    most = accelerator.usable_memory_gib or accelerator.memory_gib
+    if most and gib > most:
+        yield wrong(
+            "measured_cache_gib",
+            gib,
+            f"give the GiB of one {accelerator.name}, which has {readable(most)} GiB in all",
+        )
 
 
 @cache

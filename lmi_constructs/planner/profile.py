@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from lmi_constructs.planner.configuration import since
+from lmi_constructs.planner.batch import since
 
 if TYPE_CHECKING:
     from lmi_constructs.facts import Accelerator

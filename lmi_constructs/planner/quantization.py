@@ -30,6 +30,8 @@ class Quantization:
         kept: Layers by kind of matrix that stay in 16 bits, as a share of all layers from 0 to 1.
         online: Whether the engine converts a 16-bit checkpoint while loading.
         origin: Where the format was read, for messages.
+        activations: Bits of an activation in matrix products, `None` if they stay unquantised or it
+            is not known.
     """
 
     method: str
@@ -39,6 +41,7 @@ class Quantization:
     kept: tuple[tuple[str, float], ...] = ()
     online: bool = False
     origin: str = "config.json"
+    activations: int | None = None
 
     @property
     def bytes_per_weight(self) -> float:
@@ -181,7 +184,8 @@ def _of_group(group: Mapping[str, Any]) -> Quantization | None:
         )
     if bits == 8 and kind == "float":
         return Quantization("fp8", 8, block=_side(weights.get("block_structure")))
-    return Quantization("int8", 8) if bits == 8 else None
+    inputs = _whole(_mapping(group.get("input_activations")), "num_bits")
+    return Quantization("int8", 8, activations=inputs) if bits == 8 else None
 
 
 def _whole(config: Mapping[str, Any], *names: str) -> int | None:

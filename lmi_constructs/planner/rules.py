@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from lmi_constructs.container.release import first_release_with
+from lmi_constructs.container.values import OLD_LORA_RANKS
+from lmi_constructs.facts.engine_arguments import engine_arguments
 from lmi_constructs.findings import Finding
-from lmi_constructs.planner.checkpoint import misspelt, not_a_choice, not_taken
+from lmi_constructs.planner.batch import too_many_sequences
+from lmi_constructs.planner.format_rules import broken_formats
 from lmi_constructs.planner.profile import CONTEXT_GIB
 from lmi_constructs.readable import readable
 
@@ -19,11 +22,6 @@ if TYPE_CHECKING:
     from lmi_constructs.planner.quantization import Quantization
 
 _ISSUES: Final = "https://github.com/vllm-project/vllm/issues/"
-_QUANTIZATION: Final = "https://docs.vllm.ai/en/latest/features/quantization/"
-_CONTAINERS_TYPES: Final = frozenset({"fp32", "fp16", "bf16"})
-"""Names that the container turns into the engine's (djl-serving, HuggingFaceProperties)."""
-
-_HALF: Final = frozenset({"bfloat16", "bf16"})
 _KERNEL_ALIGNMENT: Final = 64
 """Four-bit kernels need inputs in multiples of at least 64, whatever the group."""
 
@@ -40,33 +38,6 @@ _FREE_CHECKED_FROM: Final = (0, 9, 1)
 (https://github.com/vllm-project/llm-compressor/pull/1560: "starting from version 0.9.1")."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Capability:
-    """Least compute capability of a format.
-
-    Below `refused` the engine stops, below `sure` engines older than `lifted` do.
-    """
-
-    refused: tuple[int, int]
-    sure: tuple[int, int]
-    lifted: tuple[int, ...]
-    source: str = _QUANTIZATION
-
-
-_CAPABILITIES: Final = {
-    "awq": _Capability((7, 5), (8, 0), (0, 3, 0)),
-    "gptq": _Capability((6, 0), (6, 0), (0, 0)),
-    "int4": _Capability((7, 5), (8, 0), (0, 9, 0)),
-    "int8": _Capability((7, 0), (7, 0), (0, 0)),
-    "fp8": _Capability((7, 5), (8, 9), (0, 5, 0)),
-    "nf4": _Capability((7, 0), (7, 0), (0, 0)),
-    "mxfp4": _Capability((8, 0), (9, 0), (0, 10, 2)),
-    "nvfp4": _Capability((7, 5), (10, 0), (0, 9, 0)),
-}
-"""Least capabilities by format (vLLM's `get_min_capability`; the table of its quantisation page;
-MXFP4 before 0.10.2: public start-up log with capability 8.6 refused in August 2025)."""
-
-
 def broken_rules(
     architecture: Architecture,
     accelerator: Accelerator,
@@ -77,12 +48,13 @@ def broken_rules(
     """Yield what the engine refuses, as errors, and what it may refuse, as warnings."""
     yield from _accelerator_count(accelerator, count, setup)
     yield from _divisible(architecture, count, setup)
-    yield from _quantization(architecture, accelerator, configuration, setup)
+    yield from broken_formats(architecture, accelerator, configuration, setup)
     yield from _free_at_start(accelerator, setup)
     if setup.quantization is not None:
         yield from _blocks(architecture, configuration, setup, setup.quantization)
-        yield from _format(accelerator, setup, setup.quantization)
-    yield from _bfloat16(architecture, accelerator, configuration)
+    yield from too_many_sequences(architecture, configuration, setup)
+    yield from _some_windows(architecture)
+    yield from _adapter_rank(configuration, setup)
     yield from _context(architecture, configuration)
     yield from _old_engine(architecture, configuration)
 
@@ -121,10 +93,28 @@ def _uncut(a: Architecture, t: int) -> list[tuple[str, bool]]:
     return [(f"{width} {what}", sure) for width, what, sure in widths if width % t]
 
 
+def _ungrouped(a: Architecture) -> Iterator[Finding]:
+    """Yield that query heads cannot be shared by the heads of keys and values: no degree mends it."""
+    if a.latent or not a.kv_heads or not a.heads % a.kv_heads:
+        return
+    yield Finding(
+        rule="LMI052",
+        message=f"{a.name} has {a.heads} attention heads, which its {a.kv_heads} key-value heads cannot"
+        " share evenly",
+        why="each key-value head serves the same number of attention heads, and the engine stops at"
+        " start if it cannot",
+        fix="correct the config.json: take that of the model's own repository",
+        where="architecture",
+        source="https://github.com/vllm-project/vllm: vllm/v1/attention/backends/flash_attn.py",
+    )
+
+
 def _divisible(a: Architecture, count: int | None, setup: Setup) -> Iterator[Finding]:
     """Yield all that the ranks cannot share, as one: it has one remedy."""
+    ungrouped = tuple(_ungrouped(a))
+    yield from ungrouped
     uncut = _uncut(a, setup.tensor)
-    if not uncut:
+    if not uncut or ungrouped:
         return
     most = min(count or setup.tensor, _MOST_RANKS)
     shared = [str(one) for one in range(1, most + 1) if not _uncut(a, one)]
@@ -142,20 +132,6 @@ def _divisible(a: Architecture, count: int | None, setup: Setup) -> Iterator[Fin
 
 def _listed(words: list[str], joint: str) -> str:
     return f" {joint} ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)
-
-
-def _quantization(
-    a: Architecture, accelerator: Accelerator, configuration: EngineConfiguration, setup: Setup
-) -> Iterator[Finding]:
-    name, capability = configuration.quantization, accelerator.capability
-    unknown = tuple(misspelt(name, setup.version))
-    needs = _CAPABILITIES["fp8"]
-    least = needs.refused if setup.version >= needs.lifted else needs.sure
-    fp8 = capability is not None and capability >= least
-    yield from unknown or not_taken(name, a, fp8=fp8)
-    yield from not_a_choice("kv_cache_dtype", configuration.kv_cache_dtype, setup.version)
-    if configuration.dtype not in _CONTAINERS_TYPES:
-        yield from not_a_choice("dtype", configuration.dtype, setup.version)
 
 
 def _free_at_start(accelerator: Accelerator, setup: Setup) -> Iterator[Finding]:
@@ -229,51 +205,9 @@ def _row_cut_widths(
         yield a.experts.shared_width, "the shared expert"
 
 
-def _format(accelerator: Accelerator, setup: Setup, q: Quantization) -> Iterator[Finding]:
-    capability, needs = accelerator.capability, _CAPABILITIES.get(q.method)
-    if capability is None or needs is None or capability >= needs.sure:
-        return
-    refused = capability < needs.refused
-    if not refused and setup.version >= needs.lifted:
-        return
-    least = needs.refused if refused else needs.sure
-    yield Finding(
-        rule="LMI054",
-        message=f"{q.method} weights need compute capability {least[0]}.{least[1]},"
-        f" {accelerator.name} has {accelerator.compute_capability}",
-        why="the engine stops at start",
-        fix="use other weights, or an instance with newer accelerators",
-        where="quantization",
-        source=needs.source,
-    )
-
-
-def _bfloat16(
-    a: Architecture, accelerator: Accelerator, configuration: EngineConfiguration
-) -> Iterator[Finding]:
-    capability = accelerator.capability
-    if capability is None or capability >= (8, 0):
-        return
-    told = (configuration.dtype or "auto").lower()
-    if told in _HALF or (told == "auto" and a.dtype == "bfloat16"):
-        yield Finding(
-            rule="LMI054",
-            message=f"bfloat16 needs compute capability 8.0, {accelerator.name} has"
-            f" {accelerator.compute_capability}",
-            why="the engine stops at start"
-            if told in _HALF
-            else "older engines stop at start, newer ones compute in float16",
-            fix='set dtype to "float16", or use an instance with newer accelerators',
-            severity="error" if told in _HALF else "warning",
-            where="dtype",
-            source=_ISSUES + "1157",
-        )
-
-
 def _context(a: Architecture, configuration: EngineConfiguration) -> Iterator[Finding]:
     wanted, longest = configuration.max_model_len, a.max_context
-    overridden = configuration.hf_overrides or configuration.rope_scaling
-    if wanted is None or longest is None or wanted <= longest or overridden:
+    if wanted is None or longest is None or wanted <= longest:
         return
     yield Finding(
         rule="LMI056",
@@ -286,16 +220,56 @@ def _context(a: Architecture, configuration: EngineConfiguration) -> Iterator[Fi
     )
 
 
+_ALL_OR_NONE: Final = frozenset({"qwen2", "qwen3", "qwen2_vl", "qwen2_5_vl", "seed_oss"})
+"""Families that have a window in all layers or in none (vllm/model_executor/models/qwen2.py, of which
+qwen3.py is made, and seed_oss.py in the wheels of 0.8.4, 0.14.0, 0.15.1 and 0.23.0)."""
+
+
+def _some_windows(a: Architecture) -> Iterator[Finding]:
+    if a.family not in _ALL_OR_NONE or not 0 < a.window_layers < a.layers:
+        return
+    yield Finding(
+        rule="LMI004",
+        message=f"{a.window_layers} of the {a.layers} layers of {a.name} see a window, the others the"
+        " whole context",
+        why="the engine refuses it: a sliding window for some but all layers is not supported",
+        fix='set use_sliding_window to false in config.json, or hf_overrides={"use_sliding_window": false}',
+        where="architecture",
+        source="https://github.com/vllm-project/vllm: vllm/model_executor/models/qwen2.py",
+    )
+
+
+def _adapter_rank(configuration: EngineConfiguration, setup: Setup) -> Iterator[Finding]:
+    rank, version = configuration.max_lora_rank, ".".join(map(str, setup.version))
+    if not configuration.enable_lora or type(rank) is not int:
+        return
+    argument = (engine_arguments(version) or {}).get("max_lora_rank")
+    known = tuple(argument.choices or OLD_LORA_RANKS) if argument else ()
+    if not known or rank in known:
+        return
+    yield Finding(
+        rule="LMI001",
+        message=f"max_lora_rank={rank} is not one of {', '.join(map(str, known))}",
+        why="the engine stops at start",
+        fix=f"set max_lora_rank to {min((one for one in known if one > rank), default=max(known))}",
+        where="max_lora_rank",
+        source=argument.source if argument else None,
+    )
+
+
 def _old_engine(a: Architecture, configuration: EngineConfiguration) -> Iterator[Finding]:
     version = configuration.engine_version
     if version is None or a.least_engine is None or version >= a.least_engine:
         return
     least, told = (".".join(map(str, numbers)) for numbers in (a.least_engine, version))
+    newer = first_release_with(a.least_engine)
     yield Finding(
         rule="LMI017",
         message=f"{a.name} ({a.family}) is served from vLLM {least} on, this release has {told}",
         why="an engine that does not know the model's class stops at start",
-        fix="use a newer container release",
+        fix=f"use {newer.name} or a later container release"
+        if newer
+        else "use a newer container release",
         severity="warning",
         where="container",
     )

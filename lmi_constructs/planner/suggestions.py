@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from lmi_constructs.container.doors import assigned, spoken
 from lmi_constructs.facts import instance_types
 from lmi_constructs.planner.architecture import Architecture
 from lmi_constructs.planner.checkpoint import quantised_copies
@@ -14,6 +15,7 @@ from lmi_constructs.planner.plan import Plan, plan
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from lmi_constructs.container.doors import Door
     from lmi_constructs.facts import InstanceType
     from lmi_constructs.findings import Finding
 
@@ -38,9 +40,10 @@ class Suggestion:
     """One change that makes a model fit.
 
     Attributes:
-        kind: `expert_parallel`, `quantization`, `tensor_parallel_degree`, `gpu_memory_utilization`,
-            `max_num_seqs`, `kv_cache_dtype`, `context`, `model` or `instance_type`.
-        change: What to write, in words.
+        kind: `expert_parallel`, `quantization`, `dtype`, `tensor_parallel_degree`,
+            `gpu_memory_utilization`, `max_num_seqs`, `kv_cache_dtype`, `context`, `model` or
+            `instance_type`.
+        change: What to write, in words: in those of `EngineConfiguration`.
         plan: The plan with that change.
         changes: New values by the names of settings, of `model` and of `instance_type`; `None` says
             that a setting is left out.
@@ -51,13 +54,34 @@ class Suggestion:
     plan: Plan
     changes: Mapping[str, Any]
 
+    def written(self, door: Door) -> str:
+        """Return the change as one writes it in another place.
+
+        Args:
+            door: Where the settings are given.
+        """
+        model = self.changes.get("model")
+        if model is None:
+            return ", ".join(assigned(*change, door) for change in self.changes.items())
+        change = self.change if door != "command" else f"--model {model}"
+        rest = [assigned(*one, door) for one in self.changes.items() if one[0] != "model"]
+        return ", ".join((change, *rest))
+
     def __str__(self) -> str:
         """Return the change and what comes of it."""
+        return self.described("python")
+
+    def described(self, door: Door) -> str:
+        """Return the change as one writes it in some place, and what comes of it.
+
+        Args:
+            door: Where the settings are given.
+        """
         context, concurrency = self.plan.setup.context, self.plan.max_concurrency
         held = ""
         if context is not None and concurrency is not None:
             held = f", {concurrency:.1f} requests of {context} tokens at once"
-        return f"{self.change} ({self.plan.grade}{held})"
+        return f"{self.written(door)} ({self.plan.grade}{held})"
 
 
 def suggest(
@@ -87,7 +111,7 @@ def suggest(
         return ()
     found = [
         *_whole_experts(current),
-        *_other_quantization(current),
+        *_other_formats(current),
         *_first_of_best(_other_degrees(current)),
         *_first_of_best(_other_utilizations(current)),
         *_first_of_best(_fewer_sequences(current)),
@@ -100,8 +124,16 @@ def suggest(
         *_quantised_sibling(current),
         *_instance(current, region),
     ]
-    better = [s for s in found if _ORDER.get(s.plan.grade, 2) < _ORDER.get(current.grade, 2)]
+    better = [s for s in found if _is_better(s.plan, current)]
     return tuple(sorted(better, key=lambda suggestion: _ORDER[suggestion.plan.grade]))
+
+
+def _is_better(planned: Plan, current: Plan) -> bool:
+    """Tell whether a change leads to a better grade, and to a cache for one request or more."""
+    held = planned.max_concurrency
+    return _ORDER.get(planned.grade, 2) < _ORDER.get(current.grade, 2) and (
+        held is None or held >= 1
+    )
 
 
 _ADVISED: Final = frozenset(
@@ -114,7 +146,11 @@ _MOST_ADVICE: Final = 2
 
 
 def advised_findings(
-    current: Plan, region: str | None = None, ways: Iterable[Suggestion] | None = None
+    current: Plan,
+    region: str | None = None,
+    ways: Iterable[Suggestion] | None = None,
+    *,
+    door: Door = "python",
 ) -> tuple[Finding, ...]:
     """Return the findings of a plan; the first that a change mends also says which.
 
@@ -124,7 +160,17 @@ def advised_findings(
         current: The plan.
         region: Region whose instance types may be named. Default: any.
         ways: What [`suggest`][] says of the same plan. Default: it is asked.
+        door: Where the reader gives the settings, whose names the advice has.
     """
+    return tuple(
+        replace(finding, fix=spoken(finding.fix, door))
+        for finding in _advised(current, region, ways, door)
+    )
+
+
+def _advised(
+    current: Plan, region: str | None, ways: Iterable[Suggestion] | None, door: Door
+) -> Iterable[Finding]:
     advised = [one for one in current.findings if one.rule in _ADVISED]
     if current.instance_type is None or not advised:
         return current.findings
@@ -143,9 +189,10 @@ def advised_findings(
             ways = [way for way in fitting if way is not degree]
         if finding is first and ways:
             also = "also " if ways is not fitting else ""
-            fix += f": it {also}fits with {' or with '.join(way.change for way in ways[:_MOST_ADVICE])}"
+            best = " or with ".join(way.written(door) for way in ways[:_MOST_ADVICE])
+            fix += f": it {also}fits with {best}"
         found.append(replace(finding, fix=fix))
-    return tuple(found)
+    return found
 
 
 def _tried(current: Plan, kind: str, changes: Mapping[str, Any], change: str = "") -> Suggestion:
@@ -164,28 +211,30 @@ def _tried(current: Plan, kind: str, changes: Mapping[str, Any], change: str = "
     planned = plan(
         named or current.architecture, where, replace(current.configuration, **told), count=count
     )
-    return Suggestion(kind, change or _written(changes), planned, dict(changes))
+    words = change or ", ".join(assigned(*one, "python") for one in changes.items())
+    return Suggestion(kind, words, planned, dict(changes))
 
 
 _NAMES: Final = ("model", "instance_type")
 _FIELDS: Final = {"enable_expert_parallel": "expert_parallel"}
 
 
-def _written(changes: Mapping[str, Any]) -> str:
-    """Return changes as one writes them."""
-    return ", ".join(
-        f'{name}="{value}"'
-        if isinstance(value, str) and name != "instance_type"
-        else f"{name}={value}"
-        for name, value in changes.items()
-    )
+def _other_formats(current: Plan) -> Iterator[Suggestion]:
+    """Yield formats that the engine takes instead of those that it, or the accelerator, refuses."""
+    places = {one.where for one in current.findings if one.rule in ("LMI054", "LMI001")}
+    if "dtype" in places:
+        yield _tried(current, "dtype", {"dtype": "float16"})
+    if "kv_cache_dtype" in places:
+        yield _tried(current, "kv_cache_dtype", {"kv_cache_dtype": "fp8"})
+        yield _tried(current, "kv_cache_dtype", {"kv_cache_dtype": None})
+    yield from _other_quantization(current)
 
 
 def _other_quantization(current: Plan) -> Iterator[Suggestion]:
     """Yield what the engine takes instead of a format that it refuses: none, or FP8 made by itself."""
     if not any(one.rule in ("LMI101", "LMI004") for one in current.findings):
         return
-    yield _tried(current, "quantization", {"quantization": None}, "no quantization")
+    yield _tried(current, "quantization", {"quantization": None})
     if current.architecture.quantization_method is None:
         yield _tried(current, "quantization", {"quantization": "fp8"})
 
@@ -236,6 +285,8 @@ def _fp8_cache(current: Plan) -> Iterator[Suggestion]:
     capability = current.accelerator.capability
     if capability is None or capability < _FP8_CACHE_CAPABILITY or current.setup.cache_bytes <= 1:
         return
+    if any(finding.where == "kv_cache_dtype" for finding in current.findings):
+        return  # it is tried as another format already
     yield _tried(current, "kv_cache_dtype", {"kv_cache_dtype": "fp8"})
 
 

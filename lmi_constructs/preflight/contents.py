@@ -88,7 +88,7 @@ def memory(place: Place, deployment: Deployment, run: Running) -> Iterator[Outco
 
 def _planned(place: Place, deployment: Deployment, planned: PlannedRun) -> Iterator[Outcome]:
     plan = planned.plan
-    found = advised_findings(plan, place.region)
+    found = advised_findings(plan, place.region, door="environment")
     errors = [one for one in found if one.severity == "error"]
     for one in errors:
         yield place.outcome("memory", "fail", one.message, one.fix, one.rule)
@@ -102,7 +102,10 @@ def _planned(place: Place, deployment: Deployment, planned: PlannedRun) -> Itera
         detail = f"fits {plan.instance_type}: {size}{by}{_notes(found)}"
         yield place.outcome("memory", "pass", detail)
     else:
-        detail = plan.doubt or f"it may start on {plan.instance_type} or not{by}{_notes(found)}"
+        detail = (
+            plan.doubt
+            or f"marginal: it may start on {plan.instance_type} or not{by}{_notes(found)}"
+        )
         fix = "" if plan.doubt else "lmi plan says what would surely fit"
         yield place.outcome("memory", "unknown", detail, fix)
 

@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 
 GRADES: Final[dict[Grade, str]] = {
     "fits": "fits",
-    "marginal": "may start or not",
-    "cannot": "cannot start",
-    "unknown": "not known",
+    "marginal": "marginal (may start or not)",
+    "cannot": "cannot (does not start)",
+    "unknown": "unknown (not planned)",
 }
-"""What each grade means, in words."""
+"""Each grade by its name, with what it means in words."""
 
 _PARTS: Final = (
     ("weights_gib", "weights", "W"),
@@ -100,8 +100,9 @@ def longest_context(plan: Plan) -> str:
     if usual is None:
         return "not known"
     if sure is None or sure >= usual:
-        return f"{usual} tokens"
-    return f"{sure} tokens surely fit, {usual} by the usual estimate"
+        return f"{usual} tokens" if usual else "none: no cache is left"
+    surely = f"{sure} tokens surely fit" if sure else "none surely fits"
+    return f"{surely}, {usual} by the usual estimate"
 
 
 def _reasons(plan: Plan) -> dict[str, str]:

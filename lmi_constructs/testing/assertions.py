@@ -104,11 +104,12 @@ def _plans(item: IConstruct) -> list[tuple[str, Plan | None]]:
 
 
 def _faults(place: str, plan: Plan | None) -> list[str]:
-    from lmi_constructs.planner.explanation import explain
+    from lmi_constructs.planner import advised_findings
 
     if plan is None:
         return [f"{place}: not planned, as model or instance type are not known"]
     if plan.grade == "fits":
         return []
-    lines = [str(finding) for finding in plan.findings] + explain(plan)
+    found = advised_findings(plan, door="settings")
+    lines = [str(finding) for finding in found] + plan.explain()
     return ["\n  ".join([f"{place}: {plan.grade}", *lines])]

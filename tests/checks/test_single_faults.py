@@ -72,7 +72,10 @@ FAULTS = {
         "LMI035",
         Example({f"{VARIANT}/InferenceAmiVersion": "al2-ami-sagemaker-inference-gpu-9"}),
     ),
-    "fp8 on A10G": ("LMI054", Example({f"{ENVIRONMENT}/OPTION_QUANTIZE": "fp8"})),
+    "a cache format of Gaudi": (
+        "LMI054",
+        Example({f"{ENVIRONMENT}/OPTION_KV_CACHE_DTYPE": "fp8_inc"}),
+    ),
     "a token in plain text": ("LMI006", Example({f"{ENVIRONMENT}/HF_TOKEN": "hf_" + "a" * 34})),
     "an underscore in a name": ("LMI065", Example({"Model/Properties/ModelName": "my_model"})),
     "a fixed configuration name": (
@@ -234,7 +237,7 @@ def test_names_the_host_image_of_the_variant_since_pools_have_none():
         ("LMI031", "the image is in 763104351884"),
         ("LMI033", "the host image al2023-ami-sagemaker-inference-gpu-4-1 has 13.0"),
         ("LMI042", "VolumeSizeInGB is 256, but ml.g5.12xlarge has 3800 GB"),
-        ("LMI054", "fp8 needs compute capability 8.9"),
+        ("LMI054", "bfloat16 needs compute capability 8.0, T4 has 7.5"),
         ("LMI079", "MinInstanceCount 3 is above MaxInstanceCount 2"),
         ("LMI094", "only lambda.amazonaws.com may assume Role"),
     ],

@@ -41,7 +41,9 @@ def test_a_config_gives_the_shape_of_the_known_model():
 def test_reads_a_file(tmp_path):
     file = tmp_path / "config.json"
     file.write_text(json.dumps(LLAMA))
-    assert Architecture.from_config_json(file) == Architecture.from_config_json(LLAMA)
+    assert Architecture.from_config_json(file) == Architecture.from_config_json(
+        LLAMA, tmp_path.name
+    )
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", "3", "[" * 100_000])

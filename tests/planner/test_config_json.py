@@ -98,7 +98,7 @@ def test_a_text_part_of_a_known_family_is_of_that_family():
 def test_a_byte_order_mark_is_no_content(tmp_path):
     file = tmp_path / "config.json"
     file.write_text(json.dumps(LLAMA), encoding="utf-8-sig")
-    assert Architecture.from_config_json(file) == Architecture.from_config_json(LLAMA)
+    assert Architecture.from_config_json(file, "it") == Architecture.from_config_json(LLAMA, "it")
 
 
 @pytest.mark.parametrize(

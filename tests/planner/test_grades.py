@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -172,10 +173,16 @@ def test_refuses_more_ranks_than_accelerators():
 def test_refuses_a_context_beyond_the_models_own_unless_it_is_stretched():
     p = planned("Qwen/Qwen3-8B", "ml.p5.4xlarge", max_model_len=131072)
     assert rules(p)["LMI056"] == "error"
-    stretched = planned(
-        "Qwen/Qwen3-8B", "ml.p5.4xlarge", max_model_len=131072, hf_overrides={"rope_scaling": {}}
-    )
-    assert stretched.grade == "fits"
+    yarn = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768}
+    for told in (
+        {"hf_overrides": {"rope_scaling": yarn}},
+        {"hf_overrides": json.dumps({"rope_parameters": yarn})},
+        {"rope_scaling": yarn},
+    ):
+        stretched = planned("Qwen/Qwen3-8B", "ml.p5.4xlarge", max_model_len=131072, **told)
+        assert (stretched.grade, stretched.max_context) == ("fits", 131072)
+        beyond = planned("Qwen/Qwen3-8B", "ml.p5.4xlarge", max_model_len=131073, **told)
+        assert rules(beyond)["LMI056"] == "error"
 
 
 def test_no_advice_goes_beyond_the_models_own_context():
@@ -224,7 +231,7 @@ def test_grades_what_is_sure_whatever_the_driver_shows():
     assert (fits.grade, fits.findings) == ("fits", ())
     assert fits.doubt == "what the driver shows of B300 is not known"
     assert fits.budget_gib is None
-    cannot = planned("Qwen/Qwen3-32B", "ml.p3.2xlarge", dtype="float16")
+    cannot = planned("Qwen/Qwen3-32B", "ml.p3.2xlarge", dtype="float16", engine_version=(0, 17, 0))
     assert cannot.grade == "cannot"
     (finding,) = cannot.findings
     assert finding.rule == "LMI050"
@@ -232,7 +239,12 @@ def test_grades_what_is_sure_whatever_the_driver_shows():
 
 
 def test_abstains_where_what_the_driver_shows_decides():
-    tight = {"dtype": "float16", "max_model_len": 2048}
+    tight = {
+        "dtype": "float16",
+        "max_model_len": 2048,
+        "engine_version": (0, 17, 0),
+        "gpu_memory_utilization": 0.92,
+    }
     p = planned("meta-llama/Llama-3.1-8B-Instruct", "ml.p3.2xlarge", **tight)
     assert (p.grade, p.findings) == ("unknown", ())
     assert p.doubt == "what the driver shows of V100 is not known"

@@ -77,7 +77,9 @@ def test_a_format_is_refused_by_the_accelerator_also_for_a_model_of_unknown_shap
 ):
     volta = find_accelerator("V100")
     assert volta is not None
-    configuration = EngineConfiguration(quantization=quantization, tensor_parallel_degree=7)
+    configuration = EngineConfiguration(
+        quantization=quantization, tensor_parallel_degree=7, engine_version=(0, 17, 0)
+    )
     p = plan(Architecture.unknown("somebody/something"), volta, configuration)
     assert p.grade == grade
     assert [finding.rule for finding in p.findings if finding.severity == "error"] == (

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from lmi_constructs.facts import instance_types, models
@@ -65,6 +65,7 @@ def test_a_longer_context_is_held_by_no_more_requests_and_graded_no_better(curre
 def test_a_cache_in_fp8_holds_no_fewer_tokens(current):
     sixteen, eight = told(current, kv_cache_dtype=None), told(current, kv_cache_dtype="fp8")
     assert eight.kv_tokens >= sixteen.kv_tokens
+    assume(not any(finding.where == "kv_cache_dtype" for finding in eight.findings))
     assert RANK[eight.grade] >= RANK[sixteen.grade]
 
 

@@ -26,6 +26,8 @@ def endpoint_stack(
     name: str | None = None,
     id: str = "Chat",
     model: str | None = None,
+    instance_type: str = "ml.g6e.12xlarge",
+    degree: int = 4,
 ) -> cdk.Stack:
     environment = cdk.Environment(account="111122223333", region="us-west-2")
     stack = cdk.Stack(cdk.App(), "Llm", env=environment)
@@ -33,8 +35,8 @@ def endpoint_stack(
         stack,
         id,
         model_data=ModelData.s3_prefix("my-models", "qwen3-32b/", architecture=model),
-        instance_type="ml.g6e.12xlarge",
-        settings=LmiSettings(tensor_parallel_degree=4, max_model_len=max_model_len),
+        instance_type=instance_type,
+        settings=LmiSettings(tensor_parallel_degree=degree, max_model_len=max_model_len),
         endpoint_name=name,
     ).auto_scale_instance_count(max_capacity=2).scale_on_concurrency("Concurrency")
     return stack
@@ -63,6 +65,20 @@ def test_an_accepted_rule_is_no_finding() -> None:
 
 def test_a_planned_endpoint_that_fits_passes() -> None:
     assert_fits(endpoint_stack(model="Qwen/Qwen3-32B"))
+
+
+def test_what_does_not_surely_fit_says_what_would_in_the_fields_of_its_settings() -> None:
+    with pytest.raises(AssertionError, match="marginal") as caught:
+        assert_fits(
+            endpoint_stack(
+                model="Qwen/Qwen3-8B",
+                instance_type="ml.g5.2xlarge",
+                degree=1,
+                max_model_len=34816,
+            )
+        )
+    assert "it fits with max_model_len=" in str(caught.value)
+    assert "0.9 requests" in str(caught.value)
 
 
 def test_an_endpoint_that_cannot_be_planned_is_not_taken_to_fit() -> None:

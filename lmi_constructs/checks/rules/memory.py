@@ -7,7 +7,6 @@ it, or by the `config.json` that the user gives for it.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -80,15 +79,7 @@ class _OfPlan(Rule):
     def check(self, deployment: Deployment) -> Iterator[Finding]:
         """Yield what the plan of each known model on its instance says."""
         for planned in plans(deployment):
-            from lmi_constructs.planner import advised_findings
-
-            for finding in advised_findings(
-                _without(planned.plan, _OF_CONTAINER), planned.run.config.region
-            ):
-                if finding.rule == self.id:
-                    one = with_severity(finding, "warning") if planned.presumed else finding
-                    resource, path = _place(planned, finding)
-                    yield placed(_in_templates_words(one), resource, path, self.source)
+            yield from findings_of(planned, self.id, self.source)
 
 
 class DoesNotFit(_OfPlan):
@@ -234,6 +225,7 @@ class PlannedRun:
         path: Path of the instance type inside the endpoint configuration's properties.
         plan: What fits.
         presumed: Whether the release is newer than all known ones, so that nothing is sure.
+        known: Whether the model's shape is known; if not, the plan judges number formats only.
     """
 
     run: Running
@@ -241,16 +233,23 @@ class PlannedRun:
     path: str
     plan: Plan
     presumed: bool = False
+    known: bool = True
 
 
 @once
 def plans(deployment: Deployment) -> Iterator[PlannedRun]:
     """Return the plan of each known model on each instance type that runs it."""
+    yield from (planned for planned in all_plans(deployment) if planned.known)
+
+
+@once
+def all_plans(deployment: Deployment) -> Iterator[PlannedRun]:
+    """Return the plan of each model, known or not, on each instance type that runs it."""
     for one, judged in (*judged_runs(deployment), *presumed_runs(deployment)):
-        architecture = _architecture(deployment, one)
-        if architecture is None:
-            continue
-        from lmi_constructs.planner import EngineConfiguration, is_planned, plan
+        from lmi_constructs.planner import Architecture, EngineConfiguration, is_planned, plan
+
+        known = _architecture(deployment, one)
+        architecture = known or Architecture.unknown("the model")
 
         if not is_planned(judged.backend):
             continue
@@ -267,7 +266,28 @@ def plans(deployment: Deployment) -> Iterator[PlannedRun]:
             )
             planned = plan(architecture, kind.name, configuration)
             presumed = release(deployment, one.container) is None
-            yield PlannedRun(one, judged, path, planned, presumed)
+            yield PlannedRun(one, judged, path, planned, presumed, known is not None)
+
+
+def findings_of(planned: PlannedRun, rule: str, source: str) -> Iterator[Finding]:
+    """Yield what a plan says by one rule, in the words of a template and at the value to change.
+
+    Args:
+        planned: The plan.
+        rule: Id of the rule.
+        source: Source of the rule, for findings that have none of their own.
+    """
+    if not any(finding.rule == rule for finding in planned.plan.findings):
+        return
+    from lmi_constructs.container.doors import spoken
+    from lmi_constructs.planner import advised_findings
+
+    left = _without(planned.plan, _OF_CONTAINER)
+    for finding in advised_findings(left, planned.run.config.region, door="environment"):
+        if finding.rule == rule:
+            one = replace(finding, message=spoken(finding.message, "environment"))
+            one = with_severity(one, "warning") if planned.presumed else one
+            yield placed(one, *_place(planned, finding), source)
 
 
 def _without(plan: Plan, rule: str) -> Plan:
@@ -276,42 +296,15 @@ def _without(plan: Plan, rule: str) -> Plan:
     return plan if len(rest) == len(plan.findings) else replace(plan, findings=rest)
 
 
-_VARIABLES: Final[dict[str, tuple[str, ...]]] = {
-    "tensor_parallel_degree": ("OPTION_TENSOR_PARALLEL_DEGREE", "TENSOR_PARALLEL_DEGREE"),
-    "max_model_len": ("OPTION_MAX_MODEL_LEN",),
-    "gpu_memory_utilization": ("OPTION_GPU_MEMORY_UTILIZATION",),
-    "max_num_seqs": ("OPTION_MAX_ROLLING_BATCH_SIZE", "OPTION_MAX_NUM_SEQS"),
-    "quantization": ("OPTION_QUANTIZE", "OPTION_QUANTIZATION"),
-    "kv_cache_dtype": ("OPTION_KV_CACHE_DTYPE",),
-    "enable_expert_parallel": ("OPTION_ENABLE_EXPERT_PARALLEL",),
-    "enforce_eager": ("OPTION_ENFORCE_EAGER",),
-    "hf_overrides": ("OPTION_HF_OVERRIDES",),
-    "dtype": ("OPTION_DTYPE",),
-}
-"""Variables that set what the planner speaks of by the engine's names; the first is the one to write."""
-
-_WRITTEN: Final = {"instance_type": "InstanceType", **{k: v[0] for k, v in _VARIABLES.items()}}
-_WORD: Final = re.compile(r"(?<![\w-])(" + "|".join(_WRITTEN) + r')\b(?:="([^"]*)")?')
-
-
 def _place(planned: PlannedRun, finding: Finding) -> tuple[Resource, str]:
     """Return where the value to change stands: in the environment, or else the instance type."""
+    from lmi_constructs.container.doors import variables
+
     container = planned.run.container
-    for variable in _VARIABLES.get(finding.where or "", ()):
+    for variable in variables(finding.where or ""):
         if variable in environment(container):
             return planned.run.resource, f"{container.path}/Environment/{variable}"
     return planned.run.config, planned.path
-
-
-def _in_templates_words(finding: Finding) -> Finding:
-    """Return a finding that calls settings as a template writes them, not as the engine does."""
-    message, fix = (_WORD.sub(_written, text) for text in (finding.message, finding.fix))
-    return replace(finding, message=message, fix=fix)
-
-
-def _written(match: re.Match[str]) -> str:
-    value = "" if match[2] is None else f"={match[2]}"
-    return _WRITTEN[match[1]] + value
 
 
 def _architecture(deployment: Deployment, one: Running) -> Architecture | None:
