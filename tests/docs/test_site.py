@@ -20,4 +20,5 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     assert "zensical" not in done.stderr.lower()
     page = (tmp_path / "reference" / "constructs" / "index.html").read_text("utf-8")
     assert "auto_scale_instance_count" in page
+    assert "retain_deployment" in page, "the reference lacks the keywords of constructors"
     assert "https://fonts." not in page
