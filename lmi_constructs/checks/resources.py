@@ -181,6 +181,7 @@ class EndpointConfig(Resource):
 
     Attributes:
         output_paths: S3 addresses that the endpoint writes to, by property path.
+        enhanced_metrics: Whether it publishes metrics by instance, container and accelerator.
     """
 
     variants: tuple[Variant, ...] = ()
@@ -192,6 +193,7 @@ class EndpointConfig(Resource):
     network_isolation: Flag | None = None
     vpc: Vpc | Unknown | None = None
     output_paths: tuple[tuple[str, String], ...] = ()
+    enhanced_metrics: Flag = False
 
 
 @dataclass(frozen=True, kw_only=True)

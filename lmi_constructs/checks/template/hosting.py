@@ -133,7 +133,15 @@ def read_endpoint_config(properties: Mapping[str, Any], context: Context) -> End
         network_isolation=as_flag(properties.get("EnableNetworkIsolation")),
         vpc=_vpc(properties.get("VpcConfig")),
         output_paths=_output_paths(properties),
+        enhanced_metrics=_enhanced(properties.get("MetricsConfig")),
     )
+
+
+def _enhanced(metrics: object) -> Flag:
+    """Return whether metrics are published by instance, container and accelerator."""
+    if metrics is None or isinstance(metrics, dict):
+        return as_flag(as_mapping(metrics).get("EnableEnhancedMetrics", False))
+    return UNKNOWN
 
 
 def read_endpoint(properties: Mapping[str, Any], context: Context) -> Endpoint:
