@@ -54,6 +54,7 @@ class Context:
     refers_to: frozenset[Key]
     conditional: bool = False
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    name_parameters: frozenset[str] = frozenset()
 
     def common(self, name: object) -> dict[str, Any]:
         """Return what all resources have."""
@@ -65,6 +66,7 @@ class Context:
             "refers_to": self.refers_to,
             "conditional": self.conditional,
             "name": as_string(name),
+            "name_parameters": self.name_parameters,
         }
 
 
