@@ -29,6 +29,7 @@ from lmi_constructs.checks.resources import (
 )
 from lmi_constructs.checks.values import (
     UNKNOWN,
+    Flag,
     String,
     Unknown,
     as_flag,
@@ -142,7 +143,8 @@ def read_endpoint_config(properties: Mapping[str, Any], context: Context) -> End
 def _enhanced(metrics: object) -> Flag:
     """Return whether metrics are published by instance, container and accelerator."""
     if metrics is None or isinstance(metrics, dict):
-        return as_flag(as_mapping(metrics).get("EnableEnhancedMetrics", False))
+        enhanced = as_flag(as_mapping(metrics).get("EnableEnhancedMetrics"))
+        return False if enhanced is None else enhanced
     return UNKNOWN
 
 
