@@ -29,7 +29,7 @@ from lmi_constructs.checks.values import UNKNOWN, String, Text
 from lmi_constructs.container import LmiContainer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from lmi_constructs.checks.acknowledged import Acknowledgement
     from lmi_constructs.checks.choices import Choice
@@ -122,6 +122,17 @@ class Deployment:
     alternatives: Callable[[], Iterable[tuple[Choice, Deployment]]] = tuple
     facts: Facts = field(default_factory=Facts)
     acknowledgements: tuple[Acknowledgement, ...] = ()
+
+    def resources(self) -> Iterator[Resource]:
+        """Yield all resources that the rules know."""
+        yield from self.models
+        yield from self.endpoint_configs
+        yield from self.endpoints
+        yield from self.components
+        yield from self.roles
+        yield from self.scalable_targets
+        yield from self.scaling_policies
+        yield from self.alarms
 
     def model(self, name: String | None) -> Model | None:
         """Return the model that a property names, if it is one of this deployment."""

@@ -27,6 +27,7 @@ class Resource:
         construct_path: Its path in the construct tree, where CDK wrote it down.
         region: Region it is created in, if known.
         name: Its own name property, `None` if CloudFormation makes one up.
+        name_parameters: Parameters of the template that the name is made of.
         refers_to: Resources that CloudFormation creates before it, directly.
         conditional: Whether it exists under a condition only.
     """
@@ -36,6 +37,7 @@ class Resource:
     construct_path: str | None = None
     region: str | None = None
     name: String | None = None
+    name_parameters: frozenset[str] = frozenset()
     refers_to: frozenset[Key] = frozenset()
     conditional: bool = False
 
@@ -181,6 +183,7 @@ class EndpointConfig(Resource):
 
     Attributes:
         output_paths: S3 addresses that the endpoint writes to, by property path.
+        enhanced_metrics: Whether it publishes metrics by instance, container and accelerator.
     """
 
     variants: tuple[Variant, ...] = ()
@@ -192,6 +195,7 @@ class EndpointConfig(Resource):
     network_isolation: Flag | None = None
     vpc: Vpc | Unknown | None = None
     output_paths: tuple[tuple[str, String], ...] = ()
+    enhanced_metrics: Flag = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,7 +27,6 @@ WARNINGS = {
     "old_lmi_archive": NOT_EXAMINED | {"LMI062"},
     "serverless_huggingface": FULL_ACCESS,
     "serverless_sklearn": FULL_ACCESS,
-    "transform_and_tojson": {"LMI066"},
     "trtllm_archive": NOT_EXAMINED,
 }
 """What may be said of a good template: rights that are too broad, capacity that an update takes."""

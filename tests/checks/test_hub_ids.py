@@ -14,7 +14,7 @@ def slips(variable, value):
 @pytest.mark.parametrize("variable", ["HF_MODEL_ID", "OPTION_MODEL_ID"])
 @pytest.mark.parametrize(
     "written",
-    ["qwen/qwen3-32b", "Qwen/Qwen3-32BB", "Qwen/Qwen3-32", "Qwn/Qwen3-32B", "Qwen/Qwne3-32B"],
+    ["Qwen/Qwen3-32BB", "Qwen/Qwen3-32", "Qwn/Qwen3-32B", "Qwen/Qwne3-32B"],
 )
 def test_asks_after_the_known_model(variable, written):
     (finding,) = slips(variable, written)
@@ -22,10 +22,17 @@ def test_asks_after_the_known_model(variable, written):
     assert finding.path == f"PrimaryContainer/Environment/{variable}"
 
 
+def test_asks_after_the_case_of_a_gated_model():
+    """huggingface/transformers issue 26475: the rights to another case were not found."""
+    (finding,) = slips("HF_MODEL_ID", "meta-llama/llama-3.1-8b-instruct")
+    assert finding.fix == "did you mean meta-llama/Llama-3.1-8B-Instruct?"
+
+
 @pytest.mark.parametrize(
     "written",
     [
         "Qwen/Qwen3-32B",
+        "qwen/qwen3-32b",
         "Qwen/Qwen3-33B",
         "Qwen/Qwen3-32B-ours",
         "our-team/our-model",

@@ -18,12 +18,12 @@ from lmi_constructs.checks.rules.targets import (
     is_of_aws,
     is_open,
     repository_arn,
+    spoken,
 )
 from lmi_constructs.checks.values import (
     UNKNOWN,
     String,
     literal,
-    shown,
 )
 from lmi_constructs.readable import nearest
 
@@ -357,7 +357,7 @@ class _Lacking(TypedDict):
 
 def _lacking(role: Role, action: str, resource: String, *, sure: bool) -> _Lacking:
     """Say what a role lacks: it is denied, or nobody gives it here, though others may yet do so."""
-    name, what = role.logical_id, f"{action} on {shown(resource)}"
+    name, what = role.logical_id, f"{action} on {spoken(resource)}"
     denied = denial(role, action, resource)
     if isinstance(denied, Statement):
         by = denied.given_by[1]

@@ -48,6 +48,10 @@ _DIMENSION_NAMES: Final = frozenset(
         "AvailabilityZone",
     }
 )
+_ENHANCED: Final = frozenset({"InstanceId", "ContainerId", "AcceleratorId"})
+_ENHANCED_GUIDE: Final = (
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch-enhanced-metrics.html"
+)
 
 
 class MetricInAnotherPlace(Rule):
@@ -79,7 +83,7 @@ class MetricInAnotherPlace(Rule):
                 continue
             known = endpoint_metrics().get(literal(metric.metric_name) or "")
             namespace = literal(metric.namespace)
-            if known is None or namespace not in (_REQUESTS, _MACHINES):
+            if known is None or namespace not in (_REQUESTS, _MACHINES) or _of_no_endpoint(metric):
                 continue
             name = literal(metric.metric_name)
             if namespace != known.namespace and not (
@@ -91,16 +95,34 @@ class MetricInAnotherPlace(Rule):
                     resource, path, message, fix=f"use {known.namespace}", source=known.source
                 )
             if metric.dimensions is not UNKNOWN:
-                yield from self._dimensions(resource, metric, known)
+                config = _config(deployment, metric)
+                yield from self._dimensions(resource, metric, known, config)
 
     def _dimensions(
-        self, resource: Resource, metric: Metric, known: EndpointMetric
+        self,
+        resource: Resource,
+        metric: Metric,
+        known: EndpointMetric,
+        config: EndpointConfig | None,
     ) -> Iterator[Finding]:
         given = frozenset(metric.dimensions)  # type: ignore[arg-type]
         own = frozenset(known.dimensions)
         wanted = " and ".join(known.dimensions)
         strange = given - _DIMENSION_NAMES
         if given == own or "InferenceComponentName" in given - own:
+            return
+        if own < given and given - own <= _ENHANCED:
+            if config is not None and config.enhanced_metrics is False:
+                extra = " and ".join(sorted(given - own))
+                yield self.found(
+                    resource,
+                    _at(metric, "Dimensions"),
+                    f"{extra} is a dimension of enhanced metrics, which the endpoint does not have",
+                    fix="set MetricsConfig.EnableEnhancedMetrics on the endpoint configuration, or"
+                    f" use the dimensions {wanted}",
+                    severity="warning",
+                    source=_ENHANCED_GUIDE,
+                )
             return
         message = f"{literal(metric.metric_name)} has the dimensions {wanted}, given are "
         message += ", ".join(sorted(given)) or "none"
@@ -112,6 +134,13 @@ class MetricInAnotherPlace(Rule):
             severity="error" if strange else "warning",
             source=known.source,
         )
+
+
+def _of_no_endpoint(metric: Metric) -> bool:
+    """Tell whether a metric is of something else, such as a notebook or a training job."""
+    if metric.dimensions is UNKNOWN or not metric.dimensions:
+        return False
+    return not any(nearest(name, _DIMENSION_NAMES, likeness=0.75) for name in metric.dimensions)
 
 
 def _slip(metric: Metric) -> tuple[str, str, str] | None:
@@ -285,7 +314,7 @@ def _gpus(deployment: Deployment, metric: Metric) -> int | None:
     known = endpoint_metrics().get(literal(metric.metric_name) or "")
     if known is None or known.adds_up_over != "accelerators" or metric.namespace != _MACHINES:
         return None
-    if metric.dimensions is UNKNOWN:
+    if metric.dimensions is UNKNOWN or "AcceleratorId" in metric.dimensions:
         return None
     variant = variant_of(_config(deployment, metric), metric.dimensions.get("VariantName"))
     kind = instance(variant.instance_type) if variant else None

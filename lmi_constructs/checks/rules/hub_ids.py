@@ -42,7 +42,10 @@ class HubIdSlip(Rule):
     passing = Example({**_FROM_HUB, f"{_CONTAINER}/Environment/HF_MODEL_ID": "Qwen/Qwen3-32B"})
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
-        """Yield ids that differ from a known one by their case, or by one sign that is no digit."""
+        """Yield ids that differ from a known one by one sign that is no digit, or a gated one's case.
+
+        The hub finds a model whatever the case of its id; the rights to a gated one it may not find.
+        """
         for resource, container in containers(deployment):
             for variable in _VARIABLES:
                 written = literal(environment(container).get(variable)) or ""
@@ -58,8 +61,8 @@ def _meant(written: str) -> str | None:
     known = models()
     folded = written.lower()
     if folded in known:
-        found = known[folded].hub_id
-        return found if found != written else None
+        found = known[folded]
+        return found.hub_id if found.gated and found.hub_id != written else None
     near = (
         name for name in known if _digits(name) == _digits(folded) and _is_one_edit(name, folded)
     )

@@ -68,7 +68,13 @@ class FixedName(Rule):
     passing = Example({"Config/Properties/EndpointConfigName": "llama-3f9c2a71be"})
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
-        """Yield models and endpoint configurations whose name stays the same."""
+        """Yield models and endpoint configurations whose name stays the same.
+
+        A parameter may change with every update, such as a version; not one that an endpoint is named by.
+        """
+        staying = {
+            (one.template, name) for one in deployment.endpoints for name in one.name_parameters
+        }
         rows: tuple[tuple[tuple[Resource, ...], str], ...] = (
             (deployment.models, "ModelName"),
             (deployment.endpoint_configs, "EndpointConfigName"),
@@ -77,7 +83,8 @@ class FixedName(Rule):
             for resource in resources:
                 if not resource.name or _GENERATED_PART.search(literal(resource.name) or ""):
                     continue
-                if all(map(_stays, _parts(resource.name))):
+                made_of = {(resource.template, name) for name in resource.name_parameters}
+                if made_of <= staying and all(map(_stays, _parts(resource.name))):
                     message = f"{path} is fixed as {shown(resource.name)!r}"
                     yield self.found(resource, path, message)
 

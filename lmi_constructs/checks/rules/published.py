@@ -26,6 +26,7 @@ _IMAGE: Final = "Model/Properties/PrimaryContainer/Image"
 _REPOSITORY: Final = "djl-inference"
 _FAMILY: Final = "djl-"
 _NUMBER: Final = re.compile(r"-lmi(\d+)\.")
+_SERVING: Final = re.compile(r"(\d+)\.(\d+)\.\d+-")
 
 
 @cache
@@ -93,7 +94,9 @@ class NotPublished(Rule):
                 message = f"AWS publishes the LMI images in {_REPOSITORY}, not in {shown(parts.repository)}"
                 yield self.found(resource, path, message, fix=f"write {_REPOSITORY}")
             tag = _unknown_tag(deployment, container)
-            if tag is not None and newer_than_known(deployment, container) is None:
+            if tag is None or _may_be_published(tag):
+                continue
+            if newer_than_known(deployment, container) is None:
                 near = nearest_tag(tag)
                 yield self.found(
                     resource,
@@ -101,6 +104,25 @@ class NotPublished(Rule):
                     f"no release has the tag {tag!r}",
                     fix=f"did you mean {near}? Else {self.fix}" if near else None,
                 )
+
+
+def _may_be_published(tag: str) -> bool:
+    """Tell whether AWS may publish a tag that no known release has.
+
+    Not listed are images for processors alone, those older than the oldest release, and the builds of
+    a release, whose tags go on after the release's.
+    """
+    known = [one.tag for one in container_releases().values()]
+    oldest = min(version for version in map(_serving, known) if version)
+    version = _serving(tag)
+    older = version is not None and version < oldest
+    return older or "-cpu" in tag or any(tag.startswith(f"{one}-") for one in known)
+
+
+def _serving(tag: str) -> tuple[int, int] | None:
+    """Return the release of DJL Serving that a tag begins with."""
+    version = _SERVING.match(tag)
+    return (int(version[1]), int(version[2])) if version else None
 
 
 def _unknown_tag(deployment: Deployment, container: Container) -> str | None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from lmi_constructs.checks.deployment import Deployment
     from lmi_constructs.checks.resources import Container
 
+_ANY_FILE: Final = "model.safetensors"
 _PUBLIC_BUCKETS: Final = ("jumpstart-cache-", "jumpstart-private-cache-", "sagemaker-sample-files")
 
 
@@ -45,8 +46,14 @@ def arns(address: String, prefix: bool) -> tuple[String | None, String]:
         return None, UNKNOWN
     bucket = join(["arn:aws:s3:::", fields[2]])
     key = [field for field in fields[3:] if field != ""]
-    objects = [*key, "model.safetensors"] if prefix else key
+    objects = [*key, _ANY_FILE] if prefix else key
     return bucket, join([bucket, *(piece for field in objects for piece in ("/", field))])
+
+
+def spoken(arn: String) -> str:
+    """Return an ARN as people write it, with a star for any file under a prefix."""
+    text = shown(arn)
+    return f"{text.removesuffix(_ANY_FILE)}*" if text.endswith(f"/{_ANY_FILE}") else text
 
 
 def repository_arn(container: Container) -> String | None:

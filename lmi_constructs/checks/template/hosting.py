@@ -29,6 +29,7 @@ from lmi_constructs.checks.resources import (
 )
 from lmi_constructs.checks.values import (
     UNKNOWN,
+    Flag,
     String,
     Unknown,
     as_flag,
@@ -54,6 +55,7 @@ class Context:
     refers_to: frozenset[Key]
     conditional: bool = False
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    name_parameters: frozenset[str] = frozenset()
 
     def common(self, name: object) -> dict[str, Any]:
         """Return what all resources have."""
@@ -65,6 +67,7 @@ class Context:
             "refers_to": self.refers_to,
             "conditional": self.conditional,
             "name": as_string(name),
+            "name_parameters": self.name_parameters,
         }
 
 
@@ -133,7 +136,16 @@ def read_endpoint_config(properties: Mapping[str, Any], context: Context) -> End
         network_isolation=as_flag(properties.get("EnableNetworkIsolation")),
         vpc=_vpc(properties.get("VpcConfig")),
         output_paths=_output_paths(properties),
+        enhanced_metrics=_enhanced(properties.get("MetricsConfig")),
     )
+
+
+def _enhanced(metrics: object) -> Flag:
+    """Return whether metrics are published by instance, container and accelerator."""
+    if metrics is None or isinstance(metrics, dict):
+        enhanced = as_flag(as_mapping(metrics).get("EnableEnhancedMetrics"))
+        return False if enhanced is None else enhanced
+    return UNKNOWN
 
 
 def read_endpoint(properties: Mapping[str, Any], context: Context) -> Endpoint:

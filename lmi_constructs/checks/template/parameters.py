@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from lmi_constructs.checks.template.read import TemplateSource
 
 _MOST_NODES: Final = 10_000
+_REGION: Final = re.compile(r"[a-z]{2,4}(-[a-z]+){1,2}-\d\Z")
 
 
 def with_parameters(
@@ -92,7 +94,8 @@ def _refused(sources: Sequence[TemplateSource], given: Mapping[str, str]) -> Ite
 def choices(sources: Iterable[TemplateSource]) -> list[Choice]:
     """Return the other values that parameters may have, as far as the templates tell.
 
-    These are the allowed values, or else those that a condition compares a parameter with.
+    These are the allowed values, or else those that a condition compares a parameter with. Regions
+    are left out: the stack would be deployed to them.
     """
     found: dict[Choice, None] = {}
     for source in sources:
@@ -104,7 +107,11 @@ def choices(sources: Iterable[TemplateSource]) -> list[Choice]:
             compared = _compared(source.body) if compared is None else compared
             default = as_string(one.get("Default"))
             allowed = _allowed(one)
-            others = [value for value in allowed or compared.get(name, []) if value != default]
+            others = [
+                value
+                for value in allowed or compared.get(name, [])
+                if value != default and not _REGION.match(value)
+            ]
             of_all = len(allowed) if allowed and default is None else None
             found.update(dict.fromkeys(Choice(str(name), value, of_all) for value in others))
     return list(found)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from lmi_constructs.checks.acknowledged import Acknowledgement
     from lmi_constructs.checks.choices import Choice
 
+_NAMES: Final = ("ModelName", "EndpointConfigName", "EndpointName")
 _MOST_NESTED: Final = 20
 _MOST_RESOURCES: Final = 2000
 """Resources that are read again in all, so that a large assembly is not read many times over."""
@@ -215,7 +216,16 @@ def _context(
         refers_to,
         "Condition" in resource,
         metadata,
+        _name_parameters(resource, evaluator),
     )
+
+
+def _name_parameters(resource: Mapping[str, Any], evaluator: Evaluator) -> frozenset[str]:
+    """Return the parameters that the name of a resource is made of."""
+    properties = as_mapping(resource.get("Properties"))
+    written = [properties.get(name) for name in _NAMES if name in properties]
+    names = references.read_references({"Properties": written}).names if written else ()
+    return frozenset(name for name, _ in names if name in evaluator.parameters)
 
 
 _COLLECTIONS: Final[Mapping[str, type[Resource]]] = {

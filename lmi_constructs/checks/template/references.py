@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _MOST_NODES: Final = 100_000
 _LOGICAL_ID: Final = re.compile(r"[A-Za-z0-9]+\Z")
 _SECURE: Final = "{{resolve:ssm-secure:"
+_TRANSFORM: Final = "Fn::Transform"
 _SAGEMAKER: Final = "AWS::SageMaker::"
 _Named = tuple[str, bool]
 """A name, and whether it can be a resource only."""
@@ -60,8 +61,12 @@ def read_references(resource: Mapping[str, Any]) -> References:
 def is_closed(template: Mapping[str, Any], evaluator: Evaluator) -> bool:
     """Tell whether nothing but what stands in a template can be referred to in it.
 
-    Macros and other transforms make resources that are not to be seen.
+    Macros and other transforms make resources that are not to be seen, and so do modules.
     """
+    sections = (template, template.get("Resources"), template.get("Parameters"))
+    types = (as_mapping(one).get("Type") for one in evaluator.resources.values())
+    if any(_TRANSFORM in as_mapping(one) for one in sections) or any(map(_is_module, types)):
+        return False
     transforms = as_sequence(template.get("Transform"))
     return not transforms or (
         has_loops(template) and len(transforms) == 1 and not evaluator.unread_loops
@@ -91,7 +96,7 @@ def unresolved(
         return
     known = tuple(sorted({*map(str, evaluator.resources), *map(str, evaluator.parameters)}))
     for name in as_sequence(body.get("DependsOn")):
-        if (name, True) in missing:
+        if isinstance(name, str) and (name, True) in missing:
             missing.remove((name, True))
             yield Unresolved("missing", resource, "DependsOn", name, known)
     for path, node in _nodes(body.get("Properties")):
@@ -100,6 +105,10 @@ def unresolved(
         for one in missing.intersection(_names(node)) if isinstance(node, dict) else ():
             missing.remove(one)
             yield Unresolved("missing", resource, path, one[0], known)
+
+
+def _is_module(kind: object) -> bool:
+    return isinstance(kind, str) and kind.endswith("::MODULE")
 
 
 def _is_declared(named: _Named, evaluator: Evaluator) -> bool:
