@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         assert_updates_in_place,
     )
     from lmi_constructs.testing.replacement import Replacement, replacements
-    from lmi_constructs.testing.snapshot import stable_template
+    from lmi_constructs.testing.stability import stable_template
 
 __all__ = [
     "Replacement",
@@ -34,6 +34,6 @@ __getattr__, __dir__ = lazy(
         "assert_no_findings": "lmi_constructs.testing.assertions",
         "assert_updates_in_place": "lmi_constructs.testing.assertions",
         "replacements": "lmi_constructs.testing.replacement",
-        "stable_template": "lmi_constructs.testing.snapshot",
+        "stable_template": "lmi_constructs.testing.stability",
     },
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from syrupy.extensions.json import JSONSnapshotExtension
 
-from lmi_constructs.testing.snapshot import stable_template
+from lmi_constructs.testing.stability import stable_template
 from lmi_constructs.testing.templates import template_of
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from aws_cdk import aws_s3 as s3
     from constructs import Construct, IDependable
 
-    from lmi_constructs.hosting.components.base_component import BaseComponent
+    from lmi_constructs.hosting.components.model_component import ModelComponent
 
 _Component = sagemaker.CfnInferenceComponent
 _FIELDS = {
@@ -111,7 +111,7 @@ class LmiAdapter(ComponentBase):
         scope: Construct,
         id: str,
         *,
-        base: BaseComponent,
+        base: ModelComponent,
         data: AdapterData,
         component_name: str | None = None,
     ) -> None:

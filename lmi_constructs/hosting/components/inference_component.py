@@ -24,7 +24,7 @@ from lmi_constructs.hosting.components._checks import (
     check_environment,
 )
 from lmi_constructs.hosting.components._updates import check_update, update_config
-from lmi_constructs.hosting.components.base_component import BaseComponent, ImportedComponent
+from lmi_constructs.hosting.components.model_component import ImportedComponent, ModelComponent
 from lmi_constructs.hosting.endpoint_operations import EndpointOperations
 from lmi_constructs.hosting.model import LmiModel
 
@@ -52,7 +52,7 @@ _Component = sagemaker.CfnInferenceComponent
 _ANY_ALARM = "the alarms get their names when they are deployed, and the role only looks at them"
 
 
-class LmiInferenceComponent(BaseComponent):
+class LmiInferenceComponent(ModelComponent):
     """A model on a fleet: copies of it take accelerators and memory of the fleet's instances.
 
     Give either a `model`, or the keywords of one. Requests name the component:

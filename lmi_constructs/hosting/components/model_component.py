@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lmi_constructs.hosting.s3_location import S3Location
 
 
-class BaseComponent(ComponentBase):
+class ModelComponent(ComponentBase):
     """A component that adapters can be added to, whoever made it.
 
     Attributes:
@@ -85,7 +85,7 @@ class BaseComponent(ComponentBase):
         return LmiAdapter(self, id, base=self, data=data, component_name=component_name)
 
 
-class ImportedComponent(BaseComponent):
+class ImportedComponent(ModelComponent):
     """A component that was made elsewhere, in this account and region."""
 
     def __init__(
