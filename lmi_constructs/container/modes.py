@@ -101,19 +101,19 @@ def _without_adapters(stage: Stage, effective: Mapping[str, Any]) -> Iterator[Fi
     undecided = switch is not None and switch.text is None
     if undecided or effective.get(_SWITCH) or stage.recommended.serves_with_vllm is False:
         return
-    for name, option in options.items():
+    for name, given in options.items():
         if name == _SWITCH or "lora" not in name or name not in stage.table:
             continue
-        if option.text is None or option.text.lower() == "false":
+        if given.text is None or given.text.lower() == "false":
             continue
         yield Finding(
             rule="LMI002",
-            message=f"{option.where} has no effect without OPTION_ENABLE_LORA=true",
+            message=f"{given.where} has no effect without OPTION_ENABLE_LORA=true",
             why="the engine makes no room for adapters, and requests for one are refused or answered"
             " by the base model",
-            fix=f"set OPTION_ENABLE_LORA=true, or remove {option.where}",
+            fix=f"set OPTION_ENABLE_LORA=true, or remove {given.where}",
             severity="warning",
-            where=option.where,
+            where=given.where,
             source=_ADAPTERS,
         )
 

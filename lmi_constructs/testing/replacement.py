@@ -46,8 +46,8 @@ def replacements(old: Templated, new: Templated) -> tuple[Replacement, ...]:
     too. Types without a schema, such as custom resources, are taken to be updated.
 
     Args:
-        old: Stack or template that is deployed.
-        new: Stack or template that is to be deployed.
+        old: Stack or template that is deployed, or the `Path` of a template file.
+        new: Stack, template or file that is to be deployed.
     """
     before, after = _resources(old), _resources(new)
     found: dict[str, Replacement] = {}
