@@ -109,8 +109,7 @@ def _without_adapters(stage: Stage, effective: Mapping[str, Any]) -> Iterator[Fi
         yield Finding(
             rule="LMI002",
             message=f"{given.where} has no effect without OPTION_ENABLE_LORA=true",
-            why="the engine makes no room for adapters, and requests for one are refused or answered"
-            " by the base model",
+            why="the engine makes no room for adapters, so that none can be served",
             fix=f"set OPTION_ENABLE_LORA=true, or remove {given.where}",
             severity="warning",
             where=given.where,
