@@ -17,7 +17,7 @@ from lmi_constructs.checks.template.parameters import with_parameters, with_para
 from lmi_constructs.findings import Finding, raise_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 
@@ -43,17 +43,28 @@ class CheckOptions:
 
     def __post_init__(self) -> None:
         """Refuse ids that no rule has."""
-        known = [rule.id for rule in all_rules()]
         raise_errors(
-            Finding(
-                rule="LMI010",
-                message=f"there is no rule {id!r}",
-                why="the option would do nothing, and say nothing",
-                fix=_nearest_rule(id, known),
-                where=option,
-            )
+            finding
             for option in ("rules_off", "raised")
-            for id in sorted(set(getattr(self, option)) - set(known))
+            for finding in unknown_rules(getattr(self, option), option)
+        )
+
+
+def unknown_rules(ids: Iterable[str], where: str) -> Iterator[Finding]:
+    """Yield an error for each id that no rule has (LMI010), with the rules that may be meant.
+
+    Args:
+        ids: Ids that somebody wrote.
+        where: Name of the option that they were given for.
+    """
+    known = [rule.id for rule in all_rules()]
+    for id in sorted(set(ids) - set(known)):
+        yield Finding(
+            rule="LMI010",
+            message=f"there is no rule {id!r}",
+            why="the option would do nothing, and say nothing",
+            fix=_nearest_rule(id, known),
+            where=where,
         )
 
 

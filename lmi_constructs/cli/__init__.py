@@ -9,6 +9,8 @@ import os
 import signal
 import sys
 
+from lmi_constructs._extras import how_to_get, is_foreign
+
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells count: 128 and the number of SIGINT."""
 
@@ -31,9 +33,9 @@ def main() -> None:
             raise
         sys.exit(_incomplete(error))
     except ModuleNotFoundError as missing:
-        if missing.name is None or missing.name.startswith("lmi_constructs"):
+        if not is_foreign(missing):
             raise
-        sys.exit(f"lmi: the command line needs {missing.name!r}: pip install 'lmi-constructs[cli]'")
+        sys.exit(f"lmi: the command line {how_to_get(missing.name, 'cli')}")
     finally:
         _say_no_more()
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from lmi_constructs._extras import how_to_get, is_foreign
 from lmi_constructs._version import __version__
 from lmi_constructs.cli import INTERRUPTED, NOT_READ_ON
 from lmi_constructs.findings import LmiError
@@ -100,11 +101,11 @@ class _LazyGroup(click.Group):
                 raise  # what is printed is incomplete: `main` says so
             raise click.ClickException(str(error)) from error
         except ModuleNotFoundError as missing:
-            if missing.name is None or missing.name.startswith("lmi_constructs"):
+            if not is_foreign(missing):
                 raise
-            extra = _EXTRAS.get(missing.name, "cli,local")
+            extra = _EXTRAS.get(missing.name or "", "cli,local")
             raise click.ClickException(
-                f"this command needs {missing.name!r}: pip install 'lmi-constructs[{extra}]'"
+                f"this command {how_to_get(missing.name, extra)}"
             ) from missing
 
 

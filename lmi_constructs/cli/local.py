@@ -13,7 +13,11 @@ DEFAULT_PORT = 4599
 
 @click.command()
 @click.option(
-    "--port", type=click.IntRange(1, 65535), default=DEFAULT_PORT, show_default=True, help="Port."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=DEFAULT_PORT,
+    show_default=True,
+    help="Port; 0 for a free one.",
 )
 @click.option(
     "--engine",

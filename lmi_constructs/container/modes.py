@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.container.front_end import shown
 from lmi_constructs.container.recommender import ASYNC_HANDLER, TRANSFORMERS_HANDLER
@@ -10,16 +10,26 @@ from lmi_constructs.facts.options import option
 from lmi_constructs.findings import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from lmi_constructs.container.arguments import Stage
     from lmi_constructs.container.front_end import Option
 
+_SWITCH: Final = "enable_lora"
+_ADAPTERS: Final = (
+    "https://github.com/vllm-project/vllm: vllm/engine/arg_utils.py create_engine_config, which"
+    " makes a LoRAConfig only if enable_lora is set"
+)
 
-def mode_findings(stage: Stage) -> Iterator[Finding]:
-    """Warn about modes that are older, or other, than the settings ask for (LMI003, LMI015)."""
+
+def mode_findings(stage: Stage, effective: Mapping[str, Any]) -> Iterator[Finding]:
+    """Warn about modes that are older, or other, than the settings ask for (LMI003, LMI015).
+
+    And about settings that mean nothing in the mode that is on (LMI002).
+    """
     yield from _older_mode(stage)
     yield from _asynchronous(stage)
+    yield from _without_adapters(stage, effective)
     if stage.recommended.serves_with_vllm is False:
         yield _without_vllm(stage)
 
@@ -82,6 +92,29 @@ def _asynchronous(stage: Stage) -> Iterator[Finding]:
                 where=options[name].where,
                 source=fact.source,
             )
+
+
+def _without_adapters(stage: Stage, effective: Mapping[str, Any]) -> Iterator[Finding]:
+    """Warn about settings of adapters where none can be served; a switch not known yet may be on."""
+    options = stage.properties.options
+    switch = options.get(_SWITCH)
+    undecided = switch is not None and switch.text is None
+    if undecided or effective.get(_SWITCH) or stage.recommended.serves_with_vllm is False:
+        return
+    for name, given in options.items():
+        if name == _SWITCH or "lora" not in name or name not in stage.table:
+            continue
+        if given.text is None or given.text.lower() == "false":
+            continue
+        yield Finding(
+            rule="LMI002",
+            message=f"{given.where} has no effect without OPTION_ENABLE_LORA=true",
+            why="the engine makes no room for adapters, so that none can be served",
+            fix=f"set OPTION_ENABLE_LORA=true, or remove {given.where}",
+            severity="warning",
+            where=given.where,
+            source=_ADAPTERS,
+        )
 
 
 def _mode_missed(stage: Stage, asked: Option, what: str, fix: str) -> Finding:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.container.front_end import option_name, text_of
@@ -126,6 +127,16 @@ def _misspelt(
 
 
 def _other(name: str, known: frozenset[str]) -> Iterator[Finding]:
+    unread = facts.options().get(name)
+    if unread is not None and unread.fate == "never read":
+        yield _foreign(unread)
+        return
+    meant = _slip_of_prefix(name, known)
+    if meant is not None:
+        yield _warning(
+            "LMI007", name, f"{name} does not begin with OPTION_, so nothing reads it", meant
+        )
+        return
     option = name.lower().removeprefix("vllm_").replace("-", "_")
     option = option.removeprefix("option.").removeprefix("option_")
     fact = facts.option(option)
@@ -150,6 +161,30 @@ def _other(name: str, known: frozenset[str]) -> Iterator[Finding]:
             f"{name} lacks the prefix OPTION_, so the container does not read it",
             f"write OPTION_{option.upper()}",
         )
+
+
+def _foreign(unread: facts.Option) -> Finding:
+    """Return what is wrong with a variable of another server that this container does not read."""
+    effect = unread.effect[:1].lower() + unread.effect[1:].rstrip(".")
+    finding = _warning(
+        "LMI007",
+        unread.variable,
+        f"{unread.variable} is read by no release: {effect}",
+        f"write {unread.replacement}" if unread.replacement else "remove it",
+    )
+    return replace(finding, source=unread.source)
+
+
+def _slip_of_prefix(name: str, known: frozenset[str]) -> str | None:
+    """Return what to write for a name such as `OPTIONS_DTYPE`, `None` if it is no such slip."""
+    prefix, _, rest = name.upper().partition("_")
+    if prefix == "OPTION" or not difflib.get_close_matches(prefix, ("OPTION",), 1, 0.8):
+        return None
+    option = rest.lower()
+    if option in known:
+        return f"write OPTION_{rest}"
+    close = difflib.get_close_matches(option, known, 1, 0.85)
+    return f"did you mean OPTION_{close[0].upper()}?" if close else None
 
 
 # Read without a prefix by the server, the entry script or a library, or too general to judge.

@@ -173,7 +173,7 @@ def _combined(
         kind = "accepted-ignoring"
     misspelt = {note.where for note in notes if note.rule == "LMI007"}
     warnings = [*_ignored(stage, arguments, misspelt), *_dropped(stage, arguments)]
-    warnings += [*_said_twice(stage), *mode_findings(stage)]
+    warnings += [*_said_twice(stage), *mode_findings(stage, arguments.effective)]
     known = vllm is not None and models_are_known(stage.properties, model_mounted)
     ignored = kind == "accepted-ignoring"
     return Verdict(

@@ -196,7 +196,7 @@ class LmiEndpoint(EndpointOperations):
         given = [name for name, value in flat.items() if value is not None]
         given += [] if variant_name == "AllTraffic" else ["variant_name"]
         given += [] if initial_instance_count == 1 else ["initial_instance_count"]
-        findings = check_alternatives(endpoint_config, model_data, given)
+        findings = check_alternatives(endpoint_config, model_data, given, environment)
         report(self, [*findings, *check_name(endpoint_name, "endpoint_name", "LMI065")])
         if endpoint_config is None and model_data is not None:
             model = LmiModel(

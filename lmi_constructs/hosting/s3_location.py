@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lmi_constructs.checks.archives import UNPACK, is_archive
 from lmi_constructs.findings import Finding, LmiError
 from lmi_constructs.hosting._kinds import BUCKET, ENCRYPTION_KEY, check_fields, needed, text
 from lmi_constructs.hosting._permissions import Permission, key_permission
@@ -35,10 +36,12 @@ _MOUNTED = (
     "cannot be mounted",
     "SageMaker takes an S3 prefix only with exactly one trailing slash and makes the file paths under"
     " /opt/ml/model from what follows it",
+    UNPACK,
 )
 _WRITTEN = (
     "is no place to write to",
     "SageMaker writes to what follows s3://bucket/, and the role may write below exactly that prefix",
+    None,
 )
 
 
@@ -195,8 +198,13 @@ def check_output(bucket: s3.IBucket | str, prefixes: Mapping[str, str | None]) -
     ]
 
 
-def _check_prefix(prefix: str, where: str, wrongly: str, why: str) -> list[Finding]:
-    """Check a prefix: one trailing slash, none leading, no empty, `.` or `..` parts."""
+def _check_prefix(
+    prefix: str, where: str, wrongly: str, why: str, archive_fix: str | None
+) -> list[Finding]:
+    """Check a prefix: one trailing slash, none leading, no empty, `.` or `..` parts.
+
+    One that names an archive and ends in a slash is warned of at synth (LMI110).
+    """
     if is_token(prefix) or prefix == "":
         return []
     parts = [part for part in prefix.split("/") if part not in ("", ".", "..")]
@@ -217,7 +225,7 @@ def _check_prefix(prefix: str, where: str, wrongly: str, why: str) -> list[Findi
             rule=rule,
             message=f"{where} {prefix!r} {wrongly}: {wrong}",
             why=why,
-            fix=f"write {meant!r}",
+            fix=archive_fix if archive_fix and is_archive(prefix) else f"write {meant!r}",
             where=where,
             source=_SOURCE,
         )

@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from lmi_constructs._extras import needed
+
 if TYPE_CHECKING:
     from lmi_constructs.local.cdk import CdkCli, CdkResult
     from lmi_constructs.local.engines import Engine, ForwardingEngine, StubEngine
@@ -42,4 +44,5 @@ def __getattr__(name: str) -> object:
     """Import a public name when it is first asked for."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    with needed(__name__, "local"):
+        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

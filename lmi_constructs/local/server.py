@@ -46,7 +46,7 @@ class LocalAws:
         ```
 
     Args:
-        port: Port to serve at; a free one is chosen by default.
+        port: Port to serve at. Default: a free one, as for 0.
         engine: What answers invocations: address of a server that takes `POST /invocations`, an
             `Engine`, or by default a stub that says that no model ran.
         region: Region of `client` and `environment`; other regions work too.
@@ -181,5 +181,5 @@ def _require_free(port: int) -> None:
         except OSError as error:
             raise LocalAwsError(
                 f"the local AWS cannot listen at port {port}: {error.strerror}; name another "
-                "port, or none to have a free one chosen"
+                "port, or 0 to have a free one chosen"
             ) from error

@@ -12,6 +12,7 @@ from lmi_constructs.local.hosting_state import hosting
 from lmi_constructs.local.network_types import NETWORK_TYPES
 from lmi_constructs.local.records import ENDPOINT
 from lmi_constructs.local.resources import ApiResource, Properties, ResourceFailure, text_of
+from lmi_constructs.local.secret_types import SECRET_TYPES
 
 
 class HostingResource(ApiResource):
@@ -348,4 +349,5 @@ TYPES: tuple[type[ApiResource], ...] = (
     TopicPolicy,
     Subscription,
     *NETWORK_TYPES,
+    *SECRET_TYPES,
 )

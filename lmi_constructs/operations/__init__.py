@@ -30,4 +30,4 @@ __all__ = [
     "stage",
 ]
 
-__getattr__, __dir__ = lazy(__name__, _MODULES)
+__getattr__, __dir__ = lazy(__name__, _MODULES, "runtime")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
+from lmi_constructs.checks.archives import ARCHIVES
 from lmi_constructs.findings import Finding
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ PROPERTIES: Final = "serving.properties"
 CONFIG: Final = "config.json"
 ADAPTERS: Final = "adapters"
 _WEIGHTS: Final = (".safetensors", ".bin", ".pt", ".pth")
-_ARCHIVES: Final = (".tar.gz", ".tgz", ".zip", ".tar")
 _COPIES: Final = ("original", "metal")
 _WHY: Final = "SageMaker mounts the prefix as it is, and the container looks in its root"
 _SOURCE: Final = "deepjavalibrary/djl-serving@d21927c4:serving/docs/lmi/deployment_guide"
@@ -103,7 +103,7 @@ def _folders(names: list[str]) -> Iterator[Finding]:
 
 def _archives(names: list[str]) -> Iterator[Finding]:
     for name in names:
-        if name.endswith(_ARCHIVES):
+        if name.endswith(ARCHIVES):
             yield _finding(
                 "error",
                 f"{name} is an archive, and a prefix is mounted without unpacking",

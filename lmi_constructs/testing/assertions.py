@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from lmi_constructs.testing.replacement import replacements
@@ -23,20 +24,31 @@ def assert_no_findings(stack: Templated, *, acknowledged: Collection[str] = ()) 
     """Assert that no rule has anything to say about a stack.
 
     Args:
-        stack: The stack, or its template. A template's region is not known, so that rules about
-            regions abstain.
+        stack: The stack, its template, or the path of a template file. A template's region is not
+            known, so that rules about regions abstain.
         acknowledged: Ids of rules whose findings are known and accepted, such as `LMI043`.
 
     Raises:
-        AssertionError: With all findings.
+        AssertionError: With all findings, or if there is nothing of SageMaker to check.
+        LmiError: If there is no rule of an acknowledged id (LMI010).
+        TypeError: If it is neither a stack nor a template, or if `acknowledged` is one text.
     """
     from lmi_constructs.checks import check_template
+    from lmi_constructs.checks.run import unknown_rules
+    from lmi_constructs.findings import raise_errors
 
+    if isinstance(acknowledged, str):
+        raise TypeError(f"acknowledged takes a list of ids, such as [{acknowledged!r}]")
+    raise_errors(unknown_rules(acknowledged, "acknowledged"))
+    template = template_of(stack)
+    if not any(_is_of_sagemaker(one) for one in template.get("Resources", {}).values()):
+        where = getattr(getattr(stack, "node", None), "path", None) or "the template"
+        raise AssertionError(f"there is no SageMaker resource in {where}, so nothing is checked")
     region = getattr(stack, "region", None)
     known = region if isinstance(region, str) and "${Token[" not in region else None
     findings = [
         finding
-        for finding in check_template(template_of(stack), region=known)
+        for finding in check_template(template, region=known)
         if finding.rule not in acknowledged
     ]
     if findings:
@@ -76,16 +88,25 @@ def assert_updates_in_place(
     for whoever calls the old name.
 
     Args:
-        old: Stack or template that is deployed, such as the last release's snapshot.
-        new: Stack or template that is to be deployed.
+        old: Stack or template that is deployed, or the `Path` of a template file, such as the last
+            release's snapshot.
+        new: Stack, template or file that is to be deployed.
         replaced: Types of resources that may be replaced.
 
     Raises:
         AssertionError: With what would be replaced, and why.
+        OSError: If a file cannot be read.
+        TypeError: If something is neither a stack nor a template.
+        ValueError: If a file holds no JSON.
     """
     lost = [item for item in replacements(old, new) if item.type not in replaced]
     if lost:
         raise AssertionError("\n".join(str(item) for item in lost))
+
+
+def _is_of_sagemaker(resource: object) -> bool:
+    kind = resource.get("Type") if isinstance(resource, Mapping) else None
+    return str(kind).startswith("AWS::SageMaker::")
 
 
 def _plans(item: IConstruct) -> list[tuple[str, Plan | None]]:
@@ -107,7 +128,11 @@ def _faults(place: str, plan: Plan | None) -> list[str]:
     from lmi_constructs.planner import advised_findings
 
     if plan is None:
-        return [f"{place}: not planned, as model or instance type are not known"]
+        return [
+            f"{place}: not planned, as model or instance type are not known; give architecture= to its"
+            " model data (a hub id such as 'Qwen/Qwen3-8B', or an Architecture) and the instance type"
+            " as a plain text"
+        ]
     if plan.grade == "fits":
         return []
     found = advised_findings(plan, door="settings")

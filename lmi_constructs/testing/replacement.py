@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from lmi_constructs._extras import needed
 from lmi_constructs.testing.templates import template_of
 
 if TYPE_CHECKING:
@@ -46,8 +47,8 @@ def replacements(old: Templated, new: Templated) -> tuple[Replacement, ...]:
     too. Types without a schema, such as custom resources, are taken to be updated.
 
     Args:
-        old: Stack or template that is deployed.
-        new: Stack or template that is to be deployed.
+        old: Stack or template that is deployed, or the `Path` of a template file.
+        new: Stack, template or file that is to be deployed.
     """
     before, after = _resources(old), _resources(new)
     found: dict[str, Replacement] = {}
@@ -89,7 +90,8 @@ def _resources(stack: Templated) -> Mapping[str, Mapping[str, Any]]:
 
 def _create_only(kind: str) -> Iterator[tuple[str, ...]]:
     """Return the paths of the properties that cannot be updated."""
-    from cfnlint.schema import PROVIDER_SCHEMA_MANAGER, ResourceNotFoundError
+    with needed("lmi_constructs.testing", "testing"):
+        from cfnlint.schema import PROVIDER_SCHEMA_MANAGER, ResourceNotFoundError
 
     try:
         schema = PROVIDER_SCHEMA_MANAGER.get_resource_schema(_SCHEMA_REGION, kind).schema

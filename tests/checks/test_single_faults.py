@@ -36,7 +36,17 @@ FAULTS = {
     "an empty host image": ("LMI035", Example({f"{VARIANT}/InferenceAmiVersion": ""})),
     "an empty instance type": ("LMI040", Example({f"{VARIANT}/InstanceType": ""})),
     "a dotted environment name": ("LMI005", Example({f"{ENVIRONMENT}/option.dtype": "bf16"})),
+    "a variable of text-generation-inference": (
+        "LMI007",
+        Example({f"{ENVIRONMENT}/MAX_TOTAL_TOKENS": "8192"}),
+    ),
+    "a slip of the prefix": ("LMI007", Example({f"{ENVIRONMENT}/OPTIONS_DTYPE": "fp16"})),
+    "adapters that are off": ("LMI002", Example({f"{ENVIRONMENT}/OPTION_MAX_LORAS": "4"})),
     "a prefix without slash": ("LMI020", Example({f"{SOURCE}/S3Uri": "s3://example-models/llama"})),
+    "an archive as a prefix": (
+        "LMI110",
+        Example({f"{SOURCE}/S3Uri": {"Fn::Sub": "s3://${AWS::StackName}/a/model.zip/"}}),
+    ),
     "a compressed prefix": ("LMI022", Example({f"{SOURCE}/CompressionType": "Gzip"})),
     "two places for the data": (
         "LMI023",

@@ -55,3 +55,9 @@ def test_says_nothing_about_engines_for_variables_that_are_no_options():
 
 def test_no_description_refers_to_another_row():
     assert "as above" not in CliRunner().invoke(options, ["speculative_length"]).output
+
+
+def test_says_of_another_servers_variable_that_no_release_reads_it():
+    output = run("MAX_TOTAL_TOKENS").output
+    assert "newest       never read" in output
+    assert "write now    OPTION_MAX_MODEL_LEN" in output

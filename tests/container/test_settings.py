@@ -90,6 +90,17 @@ def test_renders_nothing_that_the_release_drops_and_warns():
     assert settings.to_environment(V29) == {"OPTION_ENABLE_PREFIX_CACHING": "false"}
 
 
+def test_settings_of_adapters_without_their_switch_are_told_in_fields():
+    (found,) = LmiSettings(max_loras=4).check(V27)
+    assert (found.rule, found.severity, found.where) == (
+        "LMI002",
+        "warning",
+        "settings.max_loras",
+    )
+    assert found.fix == "set enable_lora=true, or remove max_loras"
+    assert LmiSettings(max_loras=4, enable_lora=True).check(V27) == ()
+
+
 def test_a_false_that_the_parser_would_refuse_is_left_out():
     assert LmiSettings(disable_log_stats=False).to_environment(V27) == {}
     assert LmiSettings(disable_log_stats=True).to_environment(V27) == {

@@ -149,6 +149,14 @@ def test_a_dropped_false_is_told_where_the_default_is_not_false():
         ("OPTION_MAX_MODEL_LENGHT", "1", "LMI007", "OPTION_MAX_MODEL_LEN"),
         ("GPU_MEMORY_UTILIZATION", "0.9", "LMI007", "OPTION_GPU_MEMORY_UTILIZATION"),
         ("HF_API_TOKEN", "x", "LMI007", "HF_TOKEN"),
+        ("MAX_TOTAL_TOKENS", "8192", "LMI007", "write OPTION_MAX_MODEL_LEN"),
+        ("MAX_INPUT_LENGTH", "4096", "LMI007", "OPTION_MAX_MODEL_LEN (prompt and answer together)"),
+        ("MESSAGES_API_ENABLED", "true", "LMI007", "remove it"),
+        ("OPTIONS_DTYPE", "fp16", "LMI007", "write OPTION_DTYPE"),
+        ("OPTON_MAX_MODEL_LENGHT", "1", "LMI007", "did you mean OPTION_MAX_MODEL_LEN?"),
+        ("OPTION_MAX_LORAS", "4", "LMI002", "OPTION_ENABLE_LORA=true"),
+        ("OPTION_MAX_CPU_LORAS", "4", "LMI002", "OPTION_ENABLE_LORA=true"),
+        ("OPTION_LORA_TARGET_MODULES", "q_proj", "LMI002", "remove OPTION_LORA_TARGET_MODULES"),
         ("OPTION_Max_Model_Len", "1", "LMI007", "OPTION_MAX_MODEL_LEN"),
         ("OPTION_SERVED_MODEL_NAME", '"llama"', "LMI008", "remove"),
         ("OPTION_DTYPE", '"bf16"', "LMI001", "remove the quotes"),
@@ -163,6 +171,29 @@ def test_names_the_variable_and_what_to_write(name, value, rule, word):
     (found,) = (f for f in verdict({**BASE, name: value}, V27, 8).findings if f.where == name)
     assert found.rule == rule
     assert word in found.fix
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["MY_APP", "OPTIMIZE", "OPTIONAL_FEATURE", "NCCL_DEBUG", "MAX_BATCH_SIZE", "SM_NUM_GPUS"],
+)
+def test_variables_of_others_and_those_the_entry_script_translates_are_no_slips(name):
+    assert verdict({**BASE, name: "8"}, V27, 8).findings == ()
+
+
+@pytest.mark.parametrize("switch", ["true", "${Token[TOKEN.12]}"])
+def test_settings_of_adapters_are_right_where_adapters_are_on_or_may_be(switch):
+    adapters = {"OPTION_MAX_LORAS": "4", "OPTION_MAX_LORA_RANK": "16"}
+    assert "LMI002" not in rules(verdict({**BASE, **adapters, "OPTION_ENABLE_LORA": switch}, V27))
+    said = verdict({**BASE, **adapters, "OPTION_ENABLE_LORA": "false"}, V27)
+    assert rules(said) == {"LMI002": ["OPTION_MAX_LORAS", "OPTION_MAX_LORA_RANK"]}
+
+
+def test_settings_of_adapters_are_right_where_the_file_beside_the_model_turns_them_on():
+    told = verdict(
+        {**BASE, "OPTION_MAX_LORAS": "4"}, V27, 8, serving_properties="option.enable_lora=true"
+    )
+    assert "LMI002" not in rules(told)
 
 
 def test_two_faults_of_one_variable_are_two():

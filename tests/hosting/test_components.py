@@ -177,6 +177,15 @@ def test_wrong_keywords_are_refused(
         assert rule in rules(error)  # type: ignore[arg-type]
 
 
+def test_a_model_in_the_environment_of_a_component_is_said_to_be_model_data(
+    fleet: LmiFleet,
+) -> None:
+    with pytest.raises(LmiError) as error:
+        component(fleet, model_data=None, environment={"HF_MODEL_ID": "Qwen/Qwen3-8B"})
+    (finding,) = error.value.findings
+    assert 'model_data=ModelData.hub("Qwen/Qwen3-8B")' in finding.fix
+
+
 def test_a_model_of_ones_own_takes_the_place_of_its_keywords(fleet: LmiFleet) -> None:
     stack = cdk.Stack.of(fleet)
     model = LmiModel(stack, "Own", model_data=QWEN, container=LmiContainer.V27)

@@ -179,6 +179,26 @@ def test_refuses_an_endpoint_of_nothing(stack: cdk.Stack) -> None:
         LmiEndpoint(stack, "Chat", instance_type="ml.g6.12xlarge")
 
 
+@pytest.mark.parametrize(
+    ("environment", "fix"),
+    [
+        ({"HF_MODEL_ID": "Qwen/Qwen3-8B"}, 'model_data=ModelData.hub("Qwen/Qwen3-8B") and remove'),
+        ({"OPTION_MODEL_ID": "Qwen/Qwen3-8B"}, 'ModelData.hub("Qwen/Qwen3-8B") and remove OPTION_'),
+        ({"HF_MODEL_ID": "s3://models/a/b"}, 'ModelData.s3_prefix("models", "a/b/")'),
+        ({"HF_MODEL_ID": "/opt/ml/model"}, "ModelData.s3_prefix(...)"),
+        ({"HF_MODEL_ID": "${Token[TOKEN.12]}"}, "ModelData.hub(...)"),
+        ({"NCCL_DEBUG": "INFO"}, "give one of the two"),
+    ],
+)
+def test_says_which_model_data_is_meant_by_the_environment(
+    stack: cdk.Stack, environment: dict[str, str], fix: str
+) -> None:
+    with pytest.raises(LmiError) as refused:
+        LmiEndpoint(stack, "Chat", environment=environment, instance_type="ml.g6.12xlarge")
+    (finding,) = refused.value.findings
+    assert (finding.rule, fix in finding.fix) == ("LMI068", True), finding.fix
+
+
 def test_mirrors_traffic_to_a_shadow_variant(stack: cdk.Stack, resources: Any) -> None:
     model = LmiModel(stack, "Model", model_data=DATA)
     LmiEndpointConfig(

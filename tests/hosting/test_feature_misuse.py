@@ -50,6 +50,7 @@ def endpoint_in(stack: cdk.Stack, **keywords: Any) -> LmiEndpoint:
     [
         (lambda: answers(include_response_in=[SUCCESS]), ("LMI068", "include_response_in")),
         (lambda: answers(output_prefix="out"), ("LMI020", "output_prefix")),
+        (lambda: answers(output_prefix="out.zip"), ("LMI020", "output_prefix")),
         (lambda: answers(failure_prefix="/f/"), ("LMI021", "failure_prefix")),
         (lambda: answers(bucket="s3://answers"), ("LMI025", "bucket")),
         (lambda: DataCapture(bucket="captured", prefix="c"), ("LMI020", "prefix")),

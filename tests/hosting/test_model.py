@@ -136,6 +136,26 @@ def test_reports_warnings_at_synth(
     assert reported(stack) == {("LMI002", "Stack/Model/Resource")}
 
 
+def test_warns_once_of_settings_of_adapters_that_are_off_and_of_another_servers_variables(
+    stack: cdk.Stack, reported: Callable[[cdk.Stack], set[tuple[str, str]]]
+) -> None:
+    model = LmiModel(
+        stack,
+        "Model",
+        model_data=DATA,
+        settings=LmiSettings(max_loras=4),
+        environment={"MAX_TOTAL_TOKENS": "8192"},
+    )
+    assert sorted((one.rule, one.severity, one.where) for one in model.findings) == [
+        ("LMI002", "warning", "settings.max_loras"),
+        ("LMI007", "warning", "MAX_TOTAL_TOKENS"),
+    ]
+    assert reported(stack) == {
+        ("LMI002", "Stack/Model/Resource"),
+        ("LMI007", "Stack/Model/Resource"),
+    }
+
+
 def test_one_acknowledgement_above_is_enough(
     stack: cdk.Stack, reported: Callable[[cdk.Stack], set[tuple[str, str]]]
 ) -> None:

@@ -111,6 +111,18 @@ def test_refuses_a_prefix_that_cannot_be_mounted(prefix: str, rule: str, instead
     assert instead in finding.fix
 
 
+@pytest.mark.parametrize("name", ["model.tar.gz", "a/model.tgz", "model.tar", "Model.ZIP"])
+def test_says_of_an_archive_that_it_must_be_unpacked(
+    name: str, stack: cdk.Stack, reported: Callable[[cdk.Stack], set[tuple[str, str]]]
+) -> None:
+    with pytest.raises(LmiError) as raised:
+        ModelData.s3_prefix("my-models", name)
+    (finding,) = raised.value.findings
+    assert (finding.rule, finding.fix.split(",")[0]) == ("LMI020", "unpack the archive")
+    LmiModel(stack, "Model", model_data=ModelData.s3_prefix("my-models", f"{name}/"))
+    assert reported(stack) == {("LMI110", "Stack/Model/Resource")}
+
+
 @pytest.mark.parametrize(
     "prefix", ["", "a/", "a/b.c/d_e/", "${Token[TOKEN.12]}", "x/${Token[a.1]}"]
 )

@@ -32,6 +32,7 @@ ADDED = {
     "AWS::S3::BucketPolicy",
     "AWS::SNS::TopicPolicy",
     "AWS::SNS::Subscription",
+    "AWS::SecretsManager::Secret",
 }
 WITHOUT_DELETION = {
     "AWS::EC2::EIP",

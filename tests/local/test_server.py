@@ -101,6 +101,18 @@ def test_the_command_says_in_a_line_why_it_cannot_serve() -> None:
         output, _ = process.communicate(timeout=60)
     assert process.returncode == 1
     assert output.startswith(f"Error: the local AWS cannot listen at port {port}: ")
+    assert output.endswith("name another port, or 0 to have a free one chosen\n")
+
+
+def test_the_command_chooses_a_free_port_where_it_is_asked_for_0() -> None:
+    process = run("from lmi_constructs.cli.local import local; local()", "--port", "0")
+    assert process.stdout is not None
+    first = process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    found = re.fullmatch(r"# Local AWS at http://localhost:(\d+), answered by a stub\.\n", first)
+    assert found is not None, first
+    assert int(found[1]) > 1023
 
 
 def test_the_command_refuses_a_port_that_is_none() -> None:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
+
+import aws_cdk as cdk
+from aws_cdk import aws_secretsmanager as secretsmanager
+from aws_cdk.assertions import Template
+
+from lmi_constructs import LmiModel, ModelData
 
 CREATE_DONE = "CREATE_COMPLETE"
 
@@ -110,3 +117,73 @@ def test_topics_with_policy_and_subscription_come_and_go(stack: Any) -> None:
     assert len(sns.list_subscriptions()["Subscriptions"]) == 1
     stack.cloudformation.delete_stack(StackName="S")
     assert sns.list_subscriptions()["Subscriptions"] == sns.list_topics()["Topics"] == []
+
+
+def secret(**properties: Any) -> dict[str, Any]:
+    return {
+        "Resources": {"Token": {"Type": "AWS::SecretsManager::Secret", "Properties": properties}},
+        "Outputs": {
+            "Ref": {"Value": {"Ref": "Token"}},
+            "Id": {"Value": {"Fn::GetAtt": ["Token", "Id"]}},
+        },
+    }
+
+
+def test_a_secret_of_a_given_value_comes_changes_and_goes(stack: Any) -> None:
+    secrets = stack.aws.client("secretsmanager")
+    assert stack.create(secret(Name="hub", SecretString="one")) == CREATE_DONE
+    arn = stack.outputs["Ref"]
+    assert arn == stack.outputs["Id"]
+    assert arn.startswith("arn:aws:secretsmanager:us-east-1:123456789012:secret:hub-")
+    assert secrets.get_secret_value(SecretId=arn)["SecretString"] == "one"
+    assert stack.update(secret(Name="hub", SecretString="two", Description="d")) == (
+        "UPDATE_COMPLETE"
+    )
+    assert secrets.get_secret_value(SecretId=arn)["SecretString"] == "two"
+    stack.cloudformation.delete_stack(StackName="S")
+    assert secrets.list_secrets()["SecretList"] == []
+    assert stack.create(secret(Name="hub", SecretString="three")) == CREATE_DONE
+
+
+def test_a_generated_secret_is_what_its_template_says_and_stays_until_that_changes(
+    stack: Any,
+) -> None:
+    secrets = stack.aws.client("secretsmanager")
+
+    def value() -> str:
+        found: str = secrets.get_secret_value(SecretId=stack.outputs["Ref"])["SecretString"]
+        return found
+
+    assert stack.create(secret(GenerateSecretString={})) == CREATE_DONE
+    first = value()
+    assert len(first) == 32
+    assert stack.update(secret(GenerateSecretString={}, Description="d")) == "UPDATE_COMPLETE"
+    assert value() == first
+    told = {
+        "SecretStringTemplate": '{"user": "lmi"}',
+        "GenerateStringKey": "password",
+        "PasswordLength": "12",
+        "ExcludePunctuation": "true",
+    }
+    assert stack.update(secret(GenerateSecretString=told, Description="d")) == "UPDATE_COMPLETE"
+    found = json.loads(value())
+    assert found["user"] == "lmi"
+    assert len(found["password"]) == 12
+    assert found["password"].isalnum()
+
+
+def test_a_secret_of_the_cdk_deploys_with_the_model_that_takes_it(stack: Any) -> None:
+    of_cdk = cdk.Stack(cdk.App(), "S", synthesizer=cdk.LegacyStackSynthesizer())
+    token = secretsmanager.Secret(of_cdk, "Token")
+    LmiModel(
+        of_cdk, "Model", model_data=ModelData.hub("meta-llama/Llama-3.1-8B-Instruct", token=token)
+    )
+    assert stack.create(Template.from_stack(of_cdk).to_json()) == CREATE_DONE
+    (made,) = stack.aws.client("secretsmanager").list_secrets()["SecretList"]
+    assert made["Name"].startswith("S-Token")
+
+
+def test_a_secret_whose_template_is_no_object_is_refused(stack: Any) -> None:
+    told = {"SecretStringTemplate": "[1]", "GenerateStringKey": "password"}
+    assert stack.create(secret(GenerateSecretString=told)) == "ROLLBACK_COMPLETE"
+    assert "SecretStringTemplate is no JSON object" in str(stack.events)

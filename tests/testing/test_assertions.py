@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import aws_cdk as cdk
@@ -9,6 +10,7 @@ import pytest
 from aws_cdk.assertions import Template
 
 from lmi_constructs import LmiEndpoint, LmiSettings, ModelData
+from lmi_constructs.findings import LmiError
 from lmi_constructs.testing import (
     assert_fits,
     assert_no_findings,
@@ -18,6 +20,7 @@ from lmi_constructs.testing import (
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 
 def endpoint_stack(
@@ -63,6 +66,28 @@ def test_an_accepted_rule_is_no_finding() -> None:
     assert_no_findings(faulty(), acknowledged=["LMI001"])
 
 
+@pytest.mark.parametrize(
+    ("written", "fix"),
+    [("LMI999", "give ids such as LMI043"), ("LMI01", "did you mean"), ("lmi001", "write LMI001")],
+)
+def test_an_accepted_rule_that_there_is_not_is_refused(written: str, fix: str) -> None:
+    with pytest.raises(LmiError, match=f"LMI010 acknowledged: there is no rule '{written}'") as no:
+        assert_no_findings(endpoint_stack(), acknowledged=[written])
+    assert fix in no.value.findings[0].fix
+
+
+def test_one_text_is_no_list_of_accepted_rules() -> None:
+    with pytest.raises(TypeError, match=r"\['LMI001'\]"):
+        assert_no_findings(faulty(), acknowledged="LMI001")
+
+
+def test_a_stack_without_sagemaker_is_not_taken_to_be_right() -> None:
+    with pytest.raises(AssertionError, match="no SageMaker resource in Empty"):
+        assert_no_findings(cdk.Stack(cdk.App(), "Empty"))
+    with pytest.raises(AssertionError, match="no SageMaker resource in the template"):
+        assert_no_findings({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}})
+
+
 def test_a_planned_endpoint_that_fits_passes() -> None:
     assert_fits(endpoint_stack(model="Qwen/Qwen3-32B"))
 
@@ -82,8 +107,9 @@ def test_what_does_not_surely_fit_says_what_would_in_the_fields_of_its_settings(
 
 
 def test_an_endpoint_that_cannot_be_planned_is_not_taken_to_fit() -> None:
-    with pytest.raises(AssertionError, match="Llm/Chat, variant AllTraffic: not planned"):
+    with pytest.raises(AssertionError, match="Llm/Chat, variant AllTraffic: not planned") as no:
         assert_fits(endpoint_stack())
+    assert "give architecture= to its model data" in str(no.value)
 
 
 def test_a_stack_without_endpoints_is_not_taken_to_fit() -> None:
@@ -114,9 +140,34 @@ def test_a_new_construct_id_deletes_the_endpoint() -> None:
         assert_updates_in_place(endpoint_stack(), endpoint_stack(id="Talk"))
 
 
-def test_refuses_what_is_neither_stack_nor_template() -> None:
-    with pytest.raises(TypeError, match="not App"):
-        assert_no_findings(cdk.App())  # type: ignore[arg-type]
+def test_a_template_may_be_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "Llm.template.json"
+    file.write_text(json.dumps(Template.from_stack(endpoint_stack(name="chat-1")).to_json()))
+    assert_updates_in_place(file, endpoint_stack(name="chat-1"))
+    assert_no_findings(file)
+    with pytest.raises(AssertionError, match="EndpointName changed"):
+        assert_updates_in_place(old=file, new=endpoint_stack(name="chat-2"))
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "words"),
+    [("Resources: {}", ValueError, "template in JSON"), ("[]", TypeError, "but a list")],
+)
+def test_a_file_that_holds_no_template_is_named(
+    tmp_path: Path, text: str, error: type[Exception], words: str
+) -> None:
+    file = tmp_path / "Llm.template.json"
+    file.write_text(text)
+    with pytest.raises(error, match=rf"Llm\.template\.json holds .*{words}"):
+        assert_updates_in_place(file, endpoint_stack())
+
+
+@pytest.mark.parametrize("odd", [cdk.App(), "Llm.template.json"])
+def test_refuses_what_is_neither_stack_nor_template(odd: Any) -> None:
+    with pytest.raises(
+        TypeError, match=f"Path of a template file is needed, not {type(odd).__name__}"
+    ):
+        assert_no_findings(odd)
 
 
 @pytest.mark.parametrize("odd", ["x", None, 3])

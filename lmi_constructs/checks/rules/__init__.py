@@ -54,6 +54,7 @@ def rule_families() -> dict[str, tuple[type[Rule], ...]]:
         "Model data": (
             model_data.PrefixWithoutSlash,
             model_data.PrefixWithOddSegments,
+            model_data.ArchiveAsPrefix,
             model_data.CompressedPrefix,
             model_data.TwoModelDataLocations,
             model_data.ArchiveExpected,

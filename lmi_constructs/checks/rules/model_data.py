@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from lmi_constructs.checks.archives import UNPACK, is_archive
 from lmi_constructs.checks.examples import REMOVED, Example
 from lmi_constructs.checks.resources import S3DataSource
 from lmi_constructs.checks.rules.base import Rule
@@ -60,7 +61,8 @@ class PrefixWithoutSlash(Rule):
                 continue
             if not end.endswith("/") or end.endswith("//"):
                 message = f"the prefix {shown(source.uri)!r} does not end in exactly one '/'"
-                yield self.found(resource, f"{source.path}/S3Uri", message)
+                fix = UNPACK if is_archive(end) else None
+                yield self.found(resource, f"{source.path}/S3Uri", message, fix=fix)
 
 
 class PrefixWithOddSegments(Rule):
@@ -84,6 +86,30 @@ class PrefixWithOddSegments(Rule):
                 tail(source.uri).endswith("//") and inner.count("") == 1
             ):
                 message = f"the address {shown(source.uri)!r} has empty or relative path parts"
+                yield self.found(resource, f"{source.path}/S3Uri", message)
+
+
+class ArchiveAsPrefix(Rule):
+    """LMI110."""
+
+    id = "LMI110"
+    title = "an S3 prefix with the name of an archive"
+    severity = "warning"
+    why = (
+        "SageMaker mounts the objects below the prefix and unpacks nothing; an archive of this name"
+        " lies beside it, not below"
+    )
+    fix = UNPACK
+    source = _BOTOCORE + "S3ModelDataSource.S3DataType"
+    failing = Example({f"{_SOURCE}/S3Uri": "s3://example-models/llama/model.tar.gz/"})
+    passing = Example({f"{_SOURCE}/S3Uri": "s3://example-models/llama/model/"})
+
+    def check(self, deployment: Deployment) -> Iterator[Finding]:
+        """Yield prefixes such as `model.tar.gz/`; those without a slash are LMI020's."""
+        for resource, _, source in _sources(deployment):
+            end = tail(source.uri)
+            if source.data_type == "S3Prefix" and end.endswith("/") and is_archive(end):
+                message = f"the prefix {shown(source.uri)!r} has the name of an archive"
                 yield self.found(resource, f"{source.path}/S3Uri", message)
 
 

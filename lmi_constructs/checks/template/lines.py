@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-import yaml
+from lmi_constructs._extras import needed
+
+with needed("lmi_constructs.checks", "cli"):
+    import yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import yaml
+from lmi_constructs._extras import needed
+
+with needed("lmi_constructs.checks", "cli"):
+    import yaml
 
 _LONG_NAMES: Final = {"Ref": "Ref", "Condition": "Condition"}
 

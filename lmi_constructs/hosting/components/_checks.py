@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lmi_constructs.findings import Finding
+from lmi_constructs.hosting._alternatives import give_model_data
 from lmi_constructs.hosting._surroundings import Surroundings
 from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from constructs import Construct
 
     from lmi_constructs.hosting._resolved_model import ResolvedModel
@@ -44,14 +47,16 @@ def check_environment(scope: Construct, fleet: Construct) -> list[Finding]:
     return findings
 
 
-def check_alternatives(has_model: bool, given: list[str]) -> list[Finding]:
+def check_alternatives(
+    has_model: bool, given: list[str], environment: Mapping[str, str] | None
+) -> list[Finding]:
     """Check that a component is made from a model, or from the keywords of one."""
     if has_model and given:
         message = f"{', '.join(given)}: given beside a model"
         fix = "give them to the LmiModel"
     elif not has_model and "model_data" not in given:
         message = "a component takes either model_data, or a model of your own"
-        fix = "give one of the two"
+        fix = give_model_data(environment)
     else:
         return []
     why = "there would be two models, or none"

@@ -165,7 +165,7 @@ class LmiInferenceComponent(ModelComponent):
         report(
             self,
             [
-                *check_alternatives(model is not None, named),
+                *check_alternatives(model is not None, named, environment),
                 *check_name(component_name, "component_name", "LMI065"),
                 *check_name(variant_name, "variant_name", "LMI065"),
                 *check_cpus(cpu_count),

@@ -1,0 +1,69 @@
+"""Without an extra, what needs it says how to install it, inside `lmi` and outside."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+YAML = ROOT / "tests" / "checks" / "good" / "tgi_gated_with_secret.yaml"
+CHECK = f"from lmi_constructs.checks import check_path; check_path({str(YAML)!r})"
+
+
+@pytest.mark.parametrize(
+    ("missing", "code", "said"),
+    [
+        (
+            "botocore",
+            "import lmi_constructs.runtime",
+            "lmi_constructs.runtime needs 'botocore': pip install 'lmi-constructs[runtime]'",
+        ),
+        (
+            "botocore",
+            "import lmi_constructs.preflight",
+            "lmi_constructs.preflight needs 'botocore': pip install 'lmi-constructs[cli]'",
+        ),
+        (
+            "botocore",
+            "from lmi_constructs.operations import stage",
+            "lmi_constructs.operations needs 'botocore': pip install 'lmi-constructs[runtime]'",
+        ),
+        (
+            "yaml",
+            CHECK,
+            "lmi_constructs.checks needs 'yaml': pip install 'lmi-constructs[cli]'",
+        ),
+        (
+            "moto",
+            "from lmi_constructs.local import LocalAws",
+            "lmi_constructs.local needs 'moto': pip install 'lmi-constructs[local]'",
+        ),
+        (
+            "cfnlint",
+            "from lmi_constructs.testing import replacements\n"
+            "replacements({'Resources': {'A': {'Type': 'B'}}}, {'Resources': {'A': {'Type': 'B'}}})",
+            "lmi_constructs.testing needs 'cfnlint': pip install 'lmi-constructs[testing]'",
+        ),
+    ],
+)
+def test_without_its_extra_a_package_says_how_to_get_it(missing: str, code: str, said: str) -> None:
+    # The error keeps the module's name, which `lmi` asks for.
+    hidden = f"""
+import importlib.abc, sys
+class Hidden(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name.partition(".")[0] == {missing!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Hidden())
+try:
+    exec({code!r})
+except ModuleNotFoundError as error:
+    print(error.name, error, sep="|")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", hidden], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert done.stdout == f"{missing}|{said}\n"
