@@ -205,8 +205,8 @@ def _stage(folder: Path) -> None:
     shutil.copytree(
         _PACKAGE / "runtime", target / "runtime", ignore=shutil.ignore_patterns("__pycache__")
     )
-    for name in ("__init__.py", "_exports.py", "_version.py"):
-        shutil.copy(_PACKAGE / name, target / name)
+    for file in _PACKAGE.glob("_*.py"):
+        shutil.copy(file, target)
 
 
 def _check_model(config: LmiEndpointConfig | None, component_name: str | None) -> list[Finding]:
