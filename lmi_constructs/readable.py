@@ -40,7 +40,10 @@ def nearest(written: str, names: Iterable[str], likeness: float = 0.8) -> str | 
         names: What may be written.
         likeness: How alike they must be, from 0 to 1.
     """
-    folded = {name.casefold(): name for name in sorted(names)}
+    known = sorted(names)
+    if written in known:
+        return written
+    folded = {name.casefold(): name for name in known}
     near = difflib.get_close_matches(written.casefold(), folded, n=1, cutoff=likeness)
     return folded[near[0]] if near else None
 
