@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.checks.choices import Choice
+from lmi_constructs.checks.template.nodes import nodes
 from lmi_constructs.checks.values import as_mapping, as_sequence, as_string, legible, literal
 from lmi_constructs.findings import Finding, raise_errors
 from lmi_constructs.readable import nearest
@@ -139,20 +140,12 @@ def _allowed(declared: Mapping[str, Any]) -> list[str]:
 def _compared(body: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the texts that conditions compare parameters with; an empty one asks for any at all."""
     found: dict[str, list[str]] = {}
-    ahead: list[object] = [body.get("Conditions")]
-    visited = 0
-    while ahead and visited < _MOST_NODES:
-        visited += 1
-        node = ahead.pop()
-        if isinstance(node, list):
-            ahead.extend(node)
-        elif isinstance(node, dict):
-            ahead.extend(node.values())
-            sides = as_sequence(node.get("Fn::Equals"))
-            names = [literal(as_mapping(side).get("Ref")) for side in sides]
-            texts = [as_string(side) for side in sides]
-            for name in names:
-                if name is not None and len(sides) == 2:
-                    known = found.setdefault(name, [])
-                    known += [one for one in texts if isinstance(one, str) and one]
+    for node in nodes(body.get("Conditions"), _MOST_NODES):
+        sides = as_sequence(node.get("Fn::Equals")) if isinstance(node, dict) else ()
+        names = [literal(as_mapping(side).get("Ref")) for side in sides]
+        texts = [as_string(side) for side in sides]
+        for name in names:
+            if name is not None and len(sides) == 2:
+                known = found.setdefault(name, [])
+                known += [one for one in texts if isinstance(one, str) and one]
     return found

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.checks.resources import Resource, Unresolved
 from lmi_constructs.checks.template.loops import has_loops
+from lmi_constructs.checks.template.nodes import nodes
 from lmi_constructs.checks.values import as_mapping, as_sequence, legible
 
 if TYPE_CHECKING:
@@ -43,15 +44,8 @@ def read_references(resource: Mapping[str, Any]) -> References:
         (name, True) for name in as_sequence(resource.get("DependsOn")) if isinstance(name, str)
     }
     secure = False
-    ahead: list[object] = [resource.get("Properties")]
-    visited = 0
-    while ahead and visited < _MOST_NODES:
-        visited += 1
-        node = ahead.pop()
-        if isinstance(node, list):
-            ahead.extend(node)
-        elif isinstance(node, dict):
-            ahead.extend(node.values())
+    for node in nodes(resource.get("Properties"), _MOST_NODES):
+        if isinstance(node, dict):
             found.update(_names(node))
         elif isinstance(node, str):
             secure = secure or _SECURE in node
