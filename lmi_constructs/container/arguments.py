@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from lmi_constructs._near_names import did_you_mean
 from lmi_constructs.container import engine, values
 from lmi_constructs.container.front_end import Option, Properties, Unknown, shown
 from lmi_constructs.container.recommender import (
@@ -19,7 +20,6 @@ from lmi_constructs.facts.handler import (
     handler_properties,
 )
 from lmi_constructs.findings import Finding
-from lmi_constructs.readable import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -369,10 +369,9 @@ def _engine_fix(argument: EngineArgument, option: Option) -> str:
         return "write true or false"
     if argument.choices:
         choices = [str(choice) for choice in argument.choices]
-        nearest = nearest_method(option.text, choices) if argument.name == "quantization" else ""
-        return f"{nearest or did_you_mean(option.text or '', choices)}use one of " + ", ".join(
-            choices
-        )
+        one_of = "use one of " + ", ".join(choices)
+        heir = nearest_method(option.text, choices) if argument.name == "quantization" else ""
+        return heir + one_of if heir else did_you_mean(option.text or "", choices, one_of, most=3)
     kinds = {
         "int": "a whole number",
         "float": "a number",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import TYPE_CHECKING, Final
 
+from lmi_constructs._near_names import SUSPECT, nearest
 from lmi_constructs.container import rendering
 from lmi_constructs.container.front_end import shown
 from lmi_constructs.facts.options import option
@@ -129,8 +129,8 @@ def _unknown(name: str, fields: Collection[str]) -> Finding:
         hint = f"use the field {field}"
     elif (fact := option(name)) and fact.replacement:
         hint = f"use {fact.replacement}"
-    elif close := difflib.get_close_matches(name, fields, 1, 0.75):
-        hint = f"did you mean {close[0]}?"
+    elif near := nearest(name, fields, likeness=SUSPECT):
+        hint = f"did you mean {near}?"
     elif fact:
         hint = f"put it into engine_args if the release has it ({fact.effect.rstrip('.')})"
     else:

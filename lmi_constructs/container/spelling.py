@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from lmi_constructs._near_names import SUSPECT, nearest
 from lmi_constructs.container.front_end import option_name, text_of
 from lmi_constructs.facts import options as facts
 from lmi_constructs.findings import Finding
@@ -117,12 +117,12 @@ def _misspelt(
             f"{where} keeps its mixed case and is then not known as an option",
             f"write {spelled(option.lower())}",
         )
-    elif close := difflib.get_close_matches(option, known, 1, 0.85):
+    elif near := nearest(option, known, likeness=SUSPECT):
         yield _warning(
             "LMI007",
             where,
             f"{where} is not an option of any release",
-            f"did you mean {spelled(close[0])}?",
+            f"did you mean {spelled(near)}?",
         )
 
 
@@ -178,13 +178,13 @@ def _foreign(unread: facts.Option) -> Finding:
 def _slip_of_prefix(name: str, known: frozenset[str]) -> str | None:
     """Return what to write for a name such as `OPTIONS_DTYPE`, `None` if it is no such slip."""
     prefix, _, rest = name.upper().partition("_")
-    if prefix == "OPTION" or not difflib.get_close_matches(prefix, ("OPTION",), 1, 0.8):
+    if prefix == "OPTION" or nearest(prefix, ("OPTION",), likeness=SUSPECT) is None:
         return None
     option = rest.lower()
     if option in known:
         return f"write OPTION_{rest}"
-    close = difflib.get_close_matches(option, known, 1, 0.85)
-    return f"did you mean OPTION_{close[0].upper()}?" if close else None
+    near = nearest(option, known, likeness=SUSPECT)
+    return f"did you mean OPTION_{near.upper()}?" if near else None
 
 
 # Read without a prefix by the server, the entry script or a library, or too general to judge.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from lmi_constructs._near_names import did_you_mean
 from lmi_constructs.container import engine, values
 from lmi_constructs.container.arguments import (
     Arguments,
@@ -15,7 +16,6 @@ from lmi_constructs.container.arguments import (
 from lmi_constructs.container.front_end import MODEL_STORE, Properties, Unknown, shown
 from lmi_constructs.facts.engine_arguments import registered
 from lmi_constructs.findings import Finding
-from lmi_constructs.readable import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -299,10 +299,15 @@ def _names(stage: Stage, effective: dict[str, Any]) -> Iterator[Finding]:
         yield failure(
             where_of(stage, "quantization"),
             f"quantize={shown(method)} is not a method of vLLM {version} (unknown or withdrawn)",
-            f"{did_you_mean(method, known)}remove it for a checkpoint that is already quantised, "
-            + nearest_method(method, known)
-            + "or use one of "
-            + ", ".join(sorted(known)),
+            did_you_mean(
+                method,
+                known,
+                "remove it for a checkpoint that is already quantised, "
+                + nearest_method(method, known)
+                + "or use one of "
+                + ", ".join(sorted(known)),
+                most=3,
+            ),
             f"vllm {version} wheel: vllm/model_executor/layers/quantization/__init__.py",
         )
     parser = stage.properties.text("reasoning_parser")

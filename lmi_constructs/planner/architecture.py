@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -10,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from lmi_constructs._near_names import SUSPECT, near_names
 from lmi_constructs.facts import models
 from lmi_constructs.findings import LmiError
 from lmi_constructs.planner._kinds import wrong
@@ -249,8 +249,7 @@ def similar_models(name: str) -> tuple[str, ...]:
         for hub_id in models()
     }
     said = wanted if owner else short
-    near = difflib.get_close_matches(said, spelled.values(), n=3, cutoff=0.75)
-    near = [said] if said in near else near
+    near = near_names(said, set(spelled.values()), most=3, likeness=SUSPECT)
     found = {word: [hub_id for hub_id, spelt in spelled.items() if spelt == word] for word in near}
     return tuple(models()[hub_id].hub_id for word in near for hub_id in found[word])[:3]
 

@@ -17,12 +17,12 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from lmi_constructs._near_names import did_you_mean
 from lmi_constructs.facts import models
 from lmi_constructs.facts.engine_arguments import engine_arguments, registered
 from lmi_constructs.findings import Finding
 from lmi_constructs.planner.architecture import NO_FAMILY
 from lmi_constructs.planner.quantization import Quantization, quantization_named
-from lmi_constructs.readable import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -115,9 +115,13 @@ def misspelt(name: str | None, version: tuple[int, ...]) -> Iterator[Finding]:
         rule="LMI004",
         message=f"quantization={name!r} is not a method of vLLM {told}",
         why="the engine stops at start",
-        fix=did_you_mean(name, known)
-        + "remove it for a checkpoint that is already quantised, or use one of "
-        + ", ".join(sorted(known)),
+        fix=did_you_mean(
+            name,
+            known,
+            "remove it for a checkpoint that is already quantised, or use one of "
+            + ", ".join(sorted(known)),
+            most=3,
+        ),
         where="quantization",
         source=f"vllm {told} wheel: vllm/model_executor/layers/quantization/__init__.py",
     )
@@ -140,7 +144,7 @@ def not_a_choice(setting: str, value: str | None, version: tuple[int, ...]) -> I
         rule="LMI001",
         message=f"{setting}={value!r} is not one of {', '.join(choices)}",
         why="the engine stops at start",
-        fix=f"{did_you_mean(value, choices)}use one of {', '.join(choices)}",
+        fix=did_you_mean(value, choices, f"use one of {', '.join(choices)}", most=3),
         where=setting,
         source=argument.source if argument else None,
     )

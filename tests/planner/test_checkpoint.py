@@ -201,7 +201,7 @@ def test_the_command_says_so() -> None:
     assert content["suggestions"][0]["changes"] == {"quantization": None}
     misspelt = CliRunner().invoke(plan_command, [*arguments, "awqq"])
     assert misspelt.exit_code == 2
-    assert "Did you mean awq?" in " ".join(misspelt.output.split())
+    assert "did you mean awq?" in " ".join(misspelt.output.split())
 
 
 def test_the_endpoint_stops_synth(stack: cdk.Stack) -> None:
