@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import (
@@ -307,8 +307,11 @@ class LmiSettings(BaseModel):
         return Remedies(self)
 
     def __hash__(self) -> int:
-        """Hash by the rendered form, so that settings can be keys."""
-        return hash(repr(sorted(self.given().items())))
+        """Hash by what is set, so that settings can be keys; of objects, whose order may differ, by name."""
+        values = self.given().items()
+        return hash(
+            tuple((name, value) if isinstance(value, Hashable) else name for name, value in values)
+        )
 
     def __repr__(self) -> str:
         """Show only what is set."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
+from lmi_constructs.container.engine_versions import version_numbers
 from lmi_constructs.facts import ModelFamily, model_families
 from lmi_constructs.findings import Finding, LmiError
 from lmi_constructs.planner._config_doubts import LARGEST, beyond
@@ -145,7 +145,7 @@ def parse(
         vision=vision,
         quantization=quantization,
         quantization_method=_method(described),
-        least_engine=_version(facts.least_engine) if facts and facts.least_engine else None,
+        least_engine=version_numbers(facts.least_engine) if facts and facts.least_engine else None,
         source=source,
     )
 
@@ -371,7 +371,3 @@ def _vision(config: Mapping[str, Any]) -> VisionTower | None:
 
 def _first(config: Mapping[str, Any], *names: str) -> int:
     return next((size for name in names if (size := _size(config, name))), 0)
-
-
-def _version(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", text)[:3])

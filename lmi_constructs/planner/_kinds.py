@@ -48,8 +48,14 @@ def settings_of_other_kinds(values: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(
         name
         for name, value in values.items()
-        if value is not None and name in _KINDS and not isinstance(value, _KINDS[name])
+        if value is not None and name in _KINDS and not _is_of_kind(value, _KINDS[name])
     )
+
+
+def _is_of_kind(value: object, kinds: tuple[type, ...]) -> bool:
+    if isinstance(value, tuple):  # of a version, which consists of numbers
+        return tuple in kinds and all(type(part) is int for part in value)
+    return isinstance(value, kinds)
 
 
 def wrong_settings(configuration: object) -> Iterator[Finding]:

@@ -21,6 +21,10 @@ _BESIDE_CONFIG: Final = ("quantize_config.json", "quant_config.json")
 """Where checkpoints of GPTQ and AWQ described themselves before `config.json` did
 (`get_config_filenames` of vllm/model_executor/layers/quantization/auto_gptq.py and auto_awq.py)."""
 
+_NEEDED: Final = (
+    *("layers", "hidden", "heads", "kv_heads", "head_dim", "vocabulary", "cached_layers"),
+)
+
 NO_FAMILY: Final = "unknown"
 """Family of a model whose config names none, or of which there is no config."""
 
@@ -221,6 +225,11 @@ class Architecture:
     def cached_layers(self) -> int:
         """Layers that keep keys and values of every token or of a window."""
         return self.layers - self.state_layers
+
+    @property
+    def lacking(self) -> str | None:
+        """Name of a size that is not positive, so that no memory follows from it; `None` if all are."""
+        return next((name for name in _NEEDED if getattr(self, name) <= 0), None)
 
     @property
     def dtype_bytes(self) -> int:

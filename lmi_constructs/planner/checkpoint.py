@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs._near_names import did_you_mean
+from lmi_constructs.container.engine_versions import dotted
 from lmi_constructs.facts import models
 from lmi_constructs.facts.engine_arguments import engine_arguments, registered
 from lmi_constructs.findings import Finding
@@ -107,7 +108,7 @@ def doubt_about_format(name: str | None, architecture: Architecture) -> str | No
 
 def misspelt(name: str | None, version: tuple[int, ...]) -> Iterator[Finding]:
     """Yield that an engine has no such quantisation, where its methods are known."""
-    told = ".".join(map(str, version))
+    told = dotted(version)
     known = registered("quantization_methods", told)
     if not name or not known or name.lower() in known:
         return
@@ -135,7 +136,7 @@ def not_a_choice(setting: str, value: str | None, version: tuple[int, ...]) -> I
         value: Its value.
         version: Version of the engine.
     """
-    told = ".".join(map(str, version))
+    told = dotted(version)
     argument = (engine_arguments(told) or {}).get(setting)
     choices = [str(choice) for choice in argument.choices] if argument else []
     if value is None or not choices or value in choices:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
+from lmi_constructs.container.engine_versions import dotted
 from lmi_constructs.container.release import first_release_with
 from lmi_constructs.facts import instance_types
 from lmi_constructs.findings import Finding
@@ -125,7 +126,7 @@ def _too_large_to_load(
     sure: bool,
 ) -> Finding:
     """Return that the weights have no room before they are converted."""
-    told = ".".join(map(str, setup.version))
+    told = dotted(setup.version)
     newer = first_release_with(STREAMED_FROM)
     release = f"the container {newer.name}" if newer else "a container with vLLM 0.16"
     return Finding(
@@ -221,6 +222,8 @@ def doubt_about(
     """Return why memory cannot be planned, `None` if it can."""
     if not architecture.understood:
         return architecture.doubt
+    if lacking := architecture.lacking:
+        return f"its {lacking} is {getattr(architecture, lacking)}"
     if configuration.doubt:
         return configuration.doubt
     if configuration.unknown:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from lmi_constructs.container.engine_versions import dotted
 from lmi_constructs.container.release import first_release_with
 from lmi_constructs.container.values import OLD_LORA_RANKS
 from lmi_constructs.facts.engine_arguments import engine_arguments
@@ -240,7 +241,7 @@ def _some_windows(a: Architecture) -> Iterator[Finding]:
 
 
 def _adapter_rank(configuration: EngineConfiguration, setup: Setup) -> Iterator[Finding]:
-    rank, version = configuration.max_lora_rank, ".".join(map(str, setup.version))
+    rank, version = configuration.max_lora_rank, dotted(setup.version)
     if not configuration.enable_lora or type(rank) is not int:
         return
     argument = (engine_arguments(version) or {}).get("max_lora_rank")
@@ -261,7 +262,7 @@ def _old_engine(a: Architecture, configuration: EngineConfiguration) -> Iterator
     version = configuration.engine_version
     if version is None or a.least_engine is None or version >= a.least_engine:
         return
-    least, told = (".".join(map(str, numbers)) for numbers in (a.least_engine, version))
+    least, told = dotted(a.least_engine), dotted(version)
     newer = first_release_with(a.least_engine)
     yield Finding(
         rule="LMI017",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -26,6 +27,7 @@ QWEN = Architecture.known("Qwen/Qwen3-8B")
         ({"max_num_seqs": "32", "dtype": 16}, ["dtype", "max_num_seqs"], 'a text, such as "fp8"'),
         ({"enforce_eager": "true"}, ["enforce_eager"], "True or False"),
         ({"engine_version": "0.23.0"}, ["engine_version"], "its numbers, such as (0, 23, 0)"),
+        ({"engine_version": ("0", "23")}, ["engine_version"], "its numbers, such as (0, 23, 0)"),
     ],
 )
 def test_settings_of_another_kind_are_refused_all_at_once(
@@ -94,6 +96,35 @@ def test_a_container_whose_engine_is_not_planned_makes_the_plan_abstain(containe
     p = plan(QWEN, "ml.g6.2xlarge", configuration)
     assert (p.grade, p.findings, p.weights_gib) == ("unknown", (), None)
     assert doubt in (p.doubt or "")
+
+
+@pytest.mark.parametrize("version", [(0,), (0, 0), (-1, 2), (0, 23), (99,)])
+def test_a_version_of_fewer_numbers_is_planned_too(version: tuple[int, ...]) -> None:
+    assert QWEN is not None
+    told = EngineConfiguration(engine_version=version, max_model_len=4096)
+    assert plan(QWEN, "ml.g6.12xlarge", told).weights_gib is not None
+
+
+@pytest.mark.parametrize(
+    ("overrides", "doubt"),
+    [
+        ("[" * 100_000, "hf_overrides or rope_scaling is no JSON object"),
+        ({1: 2, "num_hidden_layers": 3}, "hf_overrides changes 1, num_hidden_layers"),
+    ],
+)
+def test_overrides_that_cannot_be_read_make_the_plan_abstain(overrides: Any, doubt: str) -> None:
+    assert QWEN is not None
+    p = plan(QWEN, "ml.g6.12xlarge", EngineConfiguration(hf_overrides=overrides))
+    assert (p.grade, p.doubt) == ("unknown", doubt)
+
+
+@pytest.mark.parametrize(
+    "size", ["layers", "hidden", "heads", "kv_heads", "head_dim", "vocabulary"]
+)
+def test_a_shape_that_lacks_a_size_makes_the_plan_abstain(size: str) -> None:
+    assert QWEN is not None
+    p = plan(replace(QWEN, **{size: 0}), "ml.g6.12xlarge")
+    assert (p.weights_gib, p.doubt) == (None, f"its {size} is 0")
 
 
 @pytest.mark.parametrize(
