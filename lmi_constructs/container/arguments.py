@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs._near_names import did_you_mean
-from lmi_constructs.container import engine, values
+from lmi_constructs.container import values
+from lmi_constructs.container.engine_parser import parse_text
 from lmi_constructs.container.front_end import Option, Properties, Unknown, shown
 from lmi_constructs.container.recommender import (
     ASYNC_HANDLER,
@@ -338,7 +339,7 @@ def _read_engine(argument: EngineArgument, option: Option, stage: Stage, result:
     if option.text is None:
         return
     try:
-        value = engine.read(argument, option.text, stage.behaviour)
+        value = parse_text(argument, option.text, stage.behaviour)
     except ValueError as error:
         result.errors.append(
             refusal(

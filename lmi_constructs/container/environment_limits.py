@@ -42,7 +42,7 @@ def variable_findings(environment: Mapping[str, object], most: Limit) -> Iterato
         yield _finding(WHOLE, message, most)
     names, values = limits()["environment_key_length"], limits()["environment_value_length"]
     for name, given in environment.items():
-        if not _NAME.fullmatch(name):
+        if not is_legal_name(name):
             message = f"the name {shown(name)!r} is not allowed: letters, digits and _ only"
             yield _finding(name, message, names, _renamed(name))
         if not names.allows(max(bytes_of(name), 1)):
@@ -71,6 +71,11 @@ def size_of(environment: Mapping[str, object]) -> int:
     )
 
 
+def is_legal_name(name: str) -> bool:
+    """Tell whether a variable may have a name: letters, digits and _, no digit first."""
+    return _NAME.fullmatch(name) is not None
+
+
 def bytes_of(text: str) -> int:
     """Return how many bytes a text takes in UTF-8, where a lone surrogate counts as three."""
     return len(text.encode("utf-8", "surrogatepass"))
@@ -80,7 +85,7 @@ def _renamed(name: str) -> str:
     bare = re.sub(r"[^a-zA-Z0-9]+", "_", name.removeprefix("option.")).strip("_").upper()
     if name.startswith("option."):
         return f"write OPTION_{bare}"
-    legal = f"write {bare}" if _NAME.fullmatch(bare) else "write a name"
+    legal = f"write {bare}" if is_legal_name(bare) else "write a name"
     return f"{legal}: letters, digits and _, no digit first"
 
 

@@ -46,12 +46,7 @@ def spelling_findings(
             yield from _option(name, known)
         else:
             yield from _other(name, known)
-        if (
-            isinstance(value, str)
-            and len(value) > 1
-            and value[0] in "\"'"
-            and value[-1] == value[0]
-        ):
+        if is_quoted(value):
             yield _warning(
                 "LMI008",
                 name,
@@ -81,7 +76,7 @@ def file_findings(properties: Properties, known: frozenset[str]) -> Iterator[Fin
     """Warn about names in a serving.properties that the container does not understand (LMI007)."""
     for option in properties.options.values():
         if option.where.startswith("option."):
-            yield from _misspelt(option.where, option.name, known, "option.{}".format)
+            yield from _misspelled(option.where, option.name, known, "option.{}".format)
             yield from _placeholder(option.where, option.value)
     for name in properties.model:
         folded = name.removeprefix("OPTION_").lower()
@@ -94,6 +89,11 @@ def file_findings(properties: Properties, known: frozenset[str]) -> Iterator[Fin
             )
 
 
+def is_quoted(value: object) -> bool:
+    """Tell whether a value begins and ends with the same quotation mark, which is part of it."""
+    return isinstance(value, str) and len(value) > 1 and value[0] in "\"'" and value[0] == value[-1]
+
+
 def _placeholder(name: str, value: object) -> Iterator[Finding]:
     if isinstance(value, str) and _PLACEHOLDER.fullmatch(value):
         yield _warning(
@@ -102,10 +102,12 @@ def _placeholder(name: str, value: object) -> Iterator[Finding]:
 
 
 def _option(name: str, known: frozenset[str]) -> Iterator[Finding]:
-    yield from _misspelt(name, option_name(name), known, lambda option: f"OPTION_{option.upper()}")
+    yield from _misspelled(
+        name, option_name(name), known, lambda option: f"OPTION_{option.upper()}"
+    )
 
 
-def _misspelt(
+def _misspelled(
     where: str, option: str, known: frozenset[str], spelled: Callable[[str], str]
 ) -> Iterator[Finding]:
     if option in known or option == "entryPoint":

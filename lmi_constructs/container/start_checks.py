@@ -6,13 +6,14 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs._near_names import did_you_mean
-from lmi_constructs.container import engine, values
+from lmi_constructs.container import values
 from lmi_constructs.container.arguments import (
     Arguments,
     Stage,
     nearest_method,
     uses_async_handler,
 )
+from lmi_constructs.container.engine_parser import broken_bounds
 from lmi_constructs.container.front_end import MODEL_STORE, Properties, Unknown, shown
 from lmi_constructs.facts.engine_arguments import registered
 from lmi_constructs.findings import Finding
@@ -28,6 +29,10 @@ _STORE_SOURCE: Final = (
 _DJL_ENGINES: Final = {"Python", "MPI", "PyTorch", "OnnxRuntime", "XGBoost", "TensorRT", "Rust"}
 _DJL_ENGINES.update({"TensorFlow", "MXNet", "LightGBM", "SentencePiece", "fastText"})
 _ENTRY: Final = re.compile(r"^\[?(?P<label>[^=\]/]*)\]?=(?P<url>.+)$")
+OLD_LORA_RANKS: Final = (8, 16, 32, 64, 128, 256, 320, 512)
+"""Ranks that engines take which check them in code, not in a field (LoRAConfig, vllm/config.py of
+0.8.4)."""
+
 # Limits that older engines check in code, not in a field (config.py, config/lora.py).
 _OLD_LIMITS: Final[dict[str, tuple[Callable[[float], bool], str]]] = {
     "gpu_memory_utilization": (lambda value: 0 < value <= 1, "greater than 0 and at most 1"),
@@ -38,8 +43,8 @@ _OLD_LIMITS: Final[dict[str, tuple[Callable[[float], bool], str]]] = {
     "max_model_len": (lambda value: value >= 1 or value == -1, "at least 1"),
     "block_size": (lambda value: value >= 1, "at least 1"),
     "max_lora_rank": (
-        lambda value: value in values.OLD_LORA_RANKS,
-        f"one of {', '.join(map(str, values.OLD_LORA_RANKS))}",
+        lambda value: value in OLD_LORA_RANKS,
+        f"one of {', '.join(map(str, OLD_LORA_RANKS))}",
     ),
 }
 
@@ -202,7 +207,7 @@ def _limits(stage: Stage, effective: dict[str, Any]) -> Iterator[Finding]:
             continue
         if name in ("max_loras", "max_lora_rank", "max_cpu_loras") and not _with_lora(effective):
             continue
-        allowed = engine.bounds_broken(argument, value) if argument.bounds else None
+        allowed = broken_bounds(argument, value) if argument.bounds else None
         if not argument.bounds and not argument.choices and name in _OLD_LIMITS:
             check, text = _OLD_LIMITS[name]
             allowed = None if check(value) else text

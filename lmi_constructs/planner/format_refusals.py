@@ -1,4 +1,4 @@
-"""Number formats that an engine does not compute with: of weights, activations and cache."""
+"""Number formats that the engine refuses: of weights, activations and cache."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ _FLOAT16_INSTEAD_FROM: Final = (0, 14, 0)
 (`_resolve_auto_dtype` of vllm/config/model.py, 0.14.0); before, it stopped (worker.py of 0.8.4)."""
 
 
-def broken_formats(
+def format_refusals(
     architecture: Architecture,
     accelerator: Accelerator,
     configuration: EngineConfiguration,

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.container import values
-from lmi_constructs.container.schema import problems
+from lmi_constructs.container.json_schema import problems
 from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _NEGATIVE: Final = re.compile(r"-\d+|-\d*\.\d+")
 
 
-def read(argument: EngineArgument, text: str, behaviour: HandlerBehaviour) -> Any:
+def parse_text(argument: EngineArgument, text: str, behaviour: HandlerBehaviour) -> Any:
     """Return what the engine makes of a text that the container passes on.
 
     Returns:
@@ -43,7 +43,7 @@ def read(argument: EngineArgument, text: str, behaviour: HandlerBehaviour) -> An
     return _converted(argument, text)
 
 
-def bounds_broken(argument: EngineArgument, value: float) -> str | None:
+def broken_bounds(argument: EngineArgument, value: float) -> str | None:
     """Return how a number breaks the limits of the engine's configuration, if it does."""
     limits: Mapping[str, tuple[Callable[[float, float], bool], str]] = {
         "ge": (lambda number, limit: number >= limit, "at least"),
@@ -51,8 +51,7 @@ def bounds_broken(argument: EngineArgument, value: float) -> str | None:
         "le": (lambda number, limit: number <= limit, "at most"),
         "lt": (lambda number, limit: number < limit, "less than"),
     }
-    broken = any(not limits[kind][0](value, limit) for kind, limit in argument.bounds.items())
-    if not broken:
+    if all(limits[kind][0](value, limit) for kind, limit in argument.bounds.items()):
         return None
     return " and ".join(
         f"{limits[kind][1]} {readable(limit)}" for kind, limit in argument.bounds.items()

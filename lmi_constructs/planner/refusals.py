@@ -1,4 +1,4 @@
-"""What refuses to start whatever the memory: shapes that cannot be cut, formats not computed in."""
+"""What the engine refuses to start with, however much memory there is."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.container.engine_versions import dotted
 from lmi_constructs.container.release import first_release_with
-from lmi_constructs.container.values import OLD_LORA_RANKS
+from lmi_constructs.container.start_checks import OLD_LORA_RANKS
 from lmi_constructs.facts.engine_arguments import engine_arguments
 from lmi_constructs.findings import Finding
 from lmi_constructs.planner.batch import too_many_sequences
-from lmi_constructs.planner.format_rules import broken_formats
+from lmi_constructs.planner.format_refusals import format_refusals
 from lmi_constructs.planner.profile import CONTEXT_GIB
 from lmi_constructs.readable import readable
 
@@ -39,7 +39,7 @@ _FREE_CHECKED_FROM: Final = (0, 9, 1)
 (https://github.com/vllm-project/llm-compressor/pull/1560: "starting from version 0.9.1")."""
 
 
-def broken_rules(
+def refusals(
     architecture: Architecture,
     accelerator: Accelerator,
     count: int | None,
@@ -49,7 +49,7 @@ def broken_rules(
     """Yield what the engine refuses, as errors, and what it may refuse, as warnings."""
     yield from _accelerator_count(accelerator, count, setup)
     yield from _divisible(architecture, count, setup)
-    yield from broken_formats(architecture, accelerator, configuration, setup)
+    yield from format_refusals(architecture, accelerator, configuration, setup)
     yield from _free_at_start(accelerator, setup)
     if setup.quantization is not None:
         yield from _blocks(architecture, configuration, setup, setup.quantization)
