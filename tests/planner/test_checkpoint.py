@@ -12,7 +12,7 @@ from lmi_constructs import LmiEndpoint, LmiError, LmiSettings, ModelData
 from lmi_constructs.checks import check_template
 from lmi_constructs.cli.plan import plan as plan_command
 from lmi_constructs.planner import Architecture, EngineConfiguration, Plan, advised_findings, plan
-from tests.planner.test_architecture import LLAMA
+from tests.planner.support import LLAMA
 
 if TYPE_CHECKING:
     import aws_cdk as cdk
