@@ -9,6 +9,7 @@ from lmi_constructs._near_names import did_you_mean
 from lmi_constructs.container import values
 from lmi_constructs.container.engine_parser import parse_text
 from lmi_constructs.container.front_end import Option, Properties, Unknown, shown
+from lmi_constructs.container.quantization_methods import successor
 from lmi_constructs.container.recommender import (
     ASYNC_HANDLER,
     TRANSFORMERS_HANDLER,
@@ -23,7 +24,7 @@ from lmi_constructs.facts.handler import (
 from lmi_constructs.findings import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
 
     from lmi_constructs.container.release import LmiContainer
 
@@ -35,11 +36,9 @@ TWICE_NAMED: Final = {
     "pipeline_parallel_size": "pipeline_parallel_degree",
 }
 ENGINES_DTYPES: Final = {"auto": "auto", "fp32": "float32", "fp16": "float16", "bf16": "bfloat16"}
-_GONE_METHODS: Final = {
-    "squeezellm": ("take a checkpoint of the model in", ("awq", "gptq")),
-    "bitsandbytes": ("to quantise while loading, too, write", ("fp8",)),
-}
-"""Quantisations that vLLM once had: what serves the same end (djl-serving user guides)."""
+CONTAINERS_MAX_LORAS: Final = 4
+"""What the container hands on as `max_loras` by default (vllm_rb_properties.py)."""
+
 _WHY: Final = "the container ends the start of the model: the endpoint fails after the download"
 
 
@@ -304,7 +303,7 @@ def _known_settings(stage: Stage, result: Arguments) -> None:
         result.effective["tensor_parallel_degree"] = _number(degree) if degree != "max" else "max"
     if isinstance(recommended.max_rolling_batch_size, str):
         result.effective["max_num_seqs"] = _number(recommended.max_rolling_batch_size)
-    result.effective["max_loras"] = 4
+    result.effective["max_loras"] = CONTAINERS_MAX_LORAS
 
 
 def _read_declared(row: HandlerProperty, option: Option, stage: Stage, result: Arguments) -> None:
@@ -356,13 +355,6 @@ def _read_engine(argument: EngineArgument, option: Option, stage: Stage, result:
         result.effective[argument.name] = value
 
 
-def nearest_method(method: str | None, known: Collection[str]) -> str:
-    """Return what to do instead of a quantisation that is gone, in the beginning of a sentence."""
-    kind, methods = _GONE_METHODS.get(method or "", ("", ()))
-    living = [name for name in methods if name in known]
-    return f"{kind} {' or '.join(living)}, " if living else ""
-
-
 def _engine_fix(argument: EngineArgument, option: Option) -> str:
     if argument.action == "store_true":
         return "remove it: the engine's default is false already, and only true can be given"
@@ -371,8 +363,10 @@ def _engine_fix(argument: EngineArgument, option: Option) -> str:
     if argument.choices:
         choices = [str(choice) for choice in argument.choices]
         one_of = "use one of " + ", ".join(choices)
-        heir = nearest_method(option.text, choices) if argument.name == "quantization" else ""
-        return heir + one_of if heir else did_you_mean(option.text or "", choices, one_of, most=3)
+        instead = successor(option.text or "", choices) if argument.name == "quantization" else ""
+        if instead:
+            return instead + one_of
+        return did_you_mean(option.text or "", choices, one_of, most=3)
     kinds = {
         "int": "a whole number",
         "float": "a number",

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from lmi_constructs._near_names import did_you_mean
 from lmi_constructs.container import values
 from lmi_constructs.container.arguments import (
+    CONTAINERS_MAX_LORAS,
     Arguments,
     Stage,
-    nearest_method,
     uses_async_handler,
 )
 from lmi_constructs.container.engine_parser import broken_bounds
 from lmi_constructs.container.front_end import MODEL_STORE, Properties, Unknown, shown
+from lmi_constructs.container.quantization_methods import fix_of_unknown_method
 from lmi_constructs.facts.engine_arguments import registered
 from lmi_constructs.findings import Finding
 
@@ -224,16 +224,36 @@ def _limits(stage: Stage, effective: dict[str, Any]) -> Iterator[Finding]:
 def _relations(stage: Stage, effective: dict[str, Any]) -> Iterator[Finding]:
     """Check settings that limit each other."""
     source = f"vllm {stage.container.release.engine_version} wheel: vllm/config"
-    loras, cpu_loras = effective.get("max_loras", 4), effective.get("max_cpu_loras")
+    yield from _fewer_cpu_adapters(stage, effective, source)
+    yield from _more_than_assumed(stage, effective)
+    yield from _small_batches(stage, effective, source)
+    if effective.get("enable_eplb") and not effective.get("enable_expert_parallel"):
+        yield failure(
+            where_of(stage, "enable_eplb"),
+            "enable_eplb needs enable_expert_parallel",
+            "set enable_expert_parallel=true, or remove enable_eplb",
+            source,
+        )
+
+
+def _fewer_cpu_adapters(stage: Stage, effective: dict[str, Any], source: str) -> Iterator[Finding]:
+    """Check that host memory holds all adapters of a batch."""
+    loras, cpu_loras = (
+        effective.get("max_loras", CONTAINERS_MAX_LORAS),
+        effective.get("max_cpu_loras"),
+    )
     if _with_lora(effective) and isinstance(cpu_loras, int) and cpu_loras < loras:
         yield failure(
             where_of(stage, "max_cpu_loras"),
             f"max_cpu_loras={cpu_loras} is below max_loras={loras}",
-            f"set max_cpu_loras to at least {loras} (the container's default of max_loras is 4)",
+            f"set max_cpu_loras to at least {loras} (the container's default of max_loras is {CONTAINERS_MAX_LORAS})",
             source,
         )
+
+
+def _small_batches(stage: Stage, effective: dict[str, Any], source: str) -> Iterator[Finding]:
+    """Check that a batch holds a token of each sequence, and a whole prompt where none is cut."""
     tokens, sequences = effective.get("max_num_batched_tokens"), effective.get("max_num_seqs")
-    yield from _more_than_assumed(stage, effective)
     if isinstance(tokens, int) and isinstance(sequences, int) and 0 < tokens < sequences:
         yield failure(
             where_of(stage, "max_num_batched_tokens"),
@@ -250,13 +270,6 @@ def _relations(stage: Stage, effective: dict[str, Any]) -> Iterator[Finding]:
             f"max_num_batched_tokens={tokens} is below max_model_len={length} while chunked prefill"
             " is off",
             f"set max_num_batched_tokens to at least {length}, or leave chunked prefill on",
-            source,
-        )
-    if effective.get("enable_eplb") and not effective.get("enable_expert_parallel"):
-        yield failure(
-            where_of(stage, "enable_eplb"),
-            "enable_eplb needs enable_expert_parallel",
-            "set enable_expert_parallel=true, or remove enable_eplb",
             source,
         )
 
@@ -304,15 +317,7 @@ def _names(stage: Stage, effective: dict[str, Any]) -> Iterator[Finding]:
         yield failure(
             where_of(stage, "quantization"),
             f"quantize={shown(method)} is not a method of vLLM {version} (unknown or withdrawn)",
-            did_you_mean(
-                method,
-                known,
-                "remove it for a checkpoint that is already quantised, "
-                + nearest_method(method, known)
-                + "or use one of "
-                + ", ".join(sorted(known)),
-                most=3,
-            ),
+            fix_of_unknown_method(method, known),
             f"vllm {version} wheel: vllm/model_executor/layers/quantization/__init__.py",
         )
     parser = stage.properties.text("reasoning_parser")

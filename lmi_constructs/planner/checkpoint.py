@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from lmi_constructs._near_names import did_you_mean
 from lmi_constructs.container.engine_versions import dotted
+from lmi_constructs.container.quantization_methods import fix_of_unknown_method
 from lmi_constructs.facts import models
 from lmi_constructs.facts.engine_arguments import engine_arguments, registered
 from lmi_constructs.findings import Finding
@@ -106,7 +107,7 @@ def doubt_about_format(name: str | None, architecture: Architecture) -> str | No
     return None if known else f"what the engine makes of quantization {name!r} here is not known"
 
 
-def misspelt(name: str | None, version: tuple[int, ...]) -> Iterator[Finding]:
+def unknown_method(name: str | None, version: tuple[int, ...]) -> Iterator[Finding]:
     """Yield that an engine has no such quantisation, where its methods are known."""
     told = dotted(version)
     known = registered("quantization_methods", told)
@@ -116,13 +117,7 @@ def misspelt(name: str | None, version: tuple[int, ...]) -> Iterator[Finding]:
         rule="LMI004",
         message=f"quantization={name!r} is not a method of vLLM {told}",
         why="the engine stops at start",
-        fix=did_you_mean(
-            name,
-            known,
-            "remove it for a checkpoint that is already quantised, or use one of "
-            + ", ".join(sorted(known)),
-            most=3,
-        ),
+        fix=fix_of_unknown_method(name, known),
         where="quantization",
         source=f"vllm {told} wheel: vllm/model_executor/layers/quantization/__init__.py",
     )

@@ -9,7 +9,7 @@ from lmi_constructs.container.engine_versions import ANY_VERSION, dotted, since
 from lmi_constructs.findings import Finding
 from lmi_constructs.planner.architecture import NO_FAMILY
 from lmi_constructs.planner.cache_formats import refused_cache
-from lmi_constructs.planner.checkpoint import misspelt, not_a_choice, not_taken
+from lmi_constructs.planner.checkpoint import not_a_choice, not_taken, unknown_method
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -155,7 +155,7 @@ def _quantization(
     a: Architecture, accelerator: Accelerator, configuration: EngineConfiguration, setup: Setup
 ) -> Iterator[Finding]:
     name, capability = configuration.quantization, accelerator.capability
-    unknown = tuple(misspelt(name, setup.version))
+    unknown = tuple(unknown_method(name, setup.version))
     needs = _CAPABILITIES["fp8"]
     least = needs.refused if setup.version >= needs.lifted else needs.sure
     fp8 = capability is not None and capability >= least
