@@ -31,7 +31,8 @@ _TIGHT_UTILIZATION: Final = 0.97
 _SHORTEST_ADVISED: Final = 1024
 """No shorter context in tokens is advised."""
 
-_ABOUT_DEGREE: Final = frozenset({"LMI052", "LMI053", "LMI055"})
+ABOUT_DEGREE: Final = frozenset({"LMI052", "LMI053", "LMI055"})
+"""Rules about the tensor-parallel degree: another degree mends them."""
 
 SHOWN_NOT_KNOWN: Final = "what the driver shows of {} is not known"
 """The one doubt that bounds may settle: a driver shows less than the nominal memory."""
@@ -51,7 +52,7 @@ def judge(
         return "cannot", (_too_large_to_load(memory, architecture, accelerator, setup, sure=True),)
     too_small = memory.pool.high < memory.needed
     if memory.pool.high <= 0 or (too_small and setup.version >= CONTEXT_CHECKED_FROM):
-        if any(one.rule in _ABOUT_DEGREE and one.severity == "error" for one in found):
+        if any(one.rule in ABOUT_DEGREE and one.severity == "error" for one in found):
             return "cannot", ()  # no rank is ever loaded, so that its memory is beside the point
         return "cannot", (_does_not_fit(memory, architecture, accelerator, setup),)
     if any(finding.severity == "error" for finding in found):
