@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from lmi_constructs.container.arguments import ENGINES_DTYPES
-from lmi_constructs.container.rendering import FIELD_OF_OPTION
+from lmi_constructs.container.field_names import FIELD_OF_OPTION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs._near_names import SUSPECT, nearest
-from lmi_constructs.container import rendering
+from lmi_constructs.container.field_names import FIELD_OF_OPTION, field_of
 from lmi_constructs.container.front_end import shown
 from lmi_constructs.facts.options import option
 from lmi_constructs.findings import Finding, LmiError
@@ -32,7 +32,7 @@ def clashes(settings: LmiSettings) -> Iterator[Finding]:
         where = f"settings.engine_args[{name!r}]"
         plain = name.strip().replace("-", "_").lower()
         plain = plain.removeprefix("option.").removeprefix("option_")
-        field = rendering.FIELD_OF_OPTION.get(plain, plain)
+        field = FIELD_OF_OPTION.get(plain, plain)
         if field in type(settings).model_fields:
             yield _refused(where, f"engine_args names {name!r}, a typed field", f"use {field}=")
         elif plain == "model_id":
@@ -52,7 +52,7 @@ def clashes(settings: LmiSettings) -> Iterator[Finding]:
             "put the backend into the object, or remove the object",
         )
     for variable in settings.environment:
-        field_name = rendering.field_of(variable)
+        field_name = field_of(variable)
         if field_name is not None:
             yield _refused(
                 f"settings.environment[{variable!r}]",
@@ -125,7 +125,7 @@ def _unknown(name: str, fields: Collection[str]) -> Finding:
         "MODEL_ID",
     ):
         hint = _MODEL_HINT
-    elif field := rendering.FIELD_OF_OPTION.get(name) or rendering.field_of(name.upper()):
+    elif field := FIELD_OF_OPTION.get(name) or field_of(name.upper()):
         hint = f"use the field {field}"
     elif (fact := option(name)) and fact.replacement:
         hint = f"use {fact.replacement}"

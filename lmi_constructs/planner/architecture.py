@@ -227,14 +227,14 @@ class Architecture:
         return self.layers - self.state_layers
 
     @property
-    def lacking(self) -> str | None:
-        """Name of a size that is not positive, so that no memory follows from it; `None` if all are."""
-        return next((name for name in _NEEDED if getattr(self, name) <= 0), None)
-
-    @property
     def dtype_bytes(self) -> int:
         """Bytes of one unquantised weight in the checkpoint."""
         return 4 if self.dtype == "float32" else 2
+
+
+def size_without_value(architecture: Architecture) -> str | None:
+    """Return a size that is not positive, so that no memory follows from it; `None` if all are."""
+    return next((name for name in _NEEDED if getattr(architecture, name) <= 0), None)
 
 
 def _called(path: Path, content: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from lmi_constructs.container.engine_versions import dotted
 from lmi_constructs.container.release import first_release_with
 from lmi_constructs.facts import instance_types
 from lmi_constructs.findings import Finding
+from lmi_constructs.planner.architecture import size_without_value
 from lmi_constructs.planner.cache_formats import doubt_about_cache
 from lmi_constructs.planner.checkpoint import doubt_about_format
 from lmi_constructs.planner.configuration import CONTEXT_CHECKED_FROM
@@ -223,8 +224,8 @@ def doubt_about(
     """Return why memory cannot be planned, `None` if it can."""
     if not architecture.understood:
         return architecture.doubt
-    if lacking := architecture.lacking:
-        return f"its {lacking} is {getattr(architecture, lacking)}"
+    if size := size_without_value(architecture):
+        return f"its {size} is {getattr(architecture, size)}"
     if configuration.doubt:
         return configuration.doubt
     if configuration.unknown:
