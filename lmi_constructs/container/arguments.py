@@ -39,7 +39,7 @@ ENGINES_DTYPES: Final = {"auto": "auto", "fp32": "float32", "fp16": "float16", "
 CONTAINERS_MAX_LORAS: Final = 4
 """What the container hands on as `max_loras` by default (vllm_rb_properties.py)."""
 
-_WHY: Final = "the container ends the start of the model: the endpoint fails after the download"
+_WHY: Final = "the container refuses to load the model: the endpoint fails after the download"
 
 
 @dataclass(slots=True)
@@ -205,8 +205,8 @@ def _bitsandbytes_errors(stage: Stage) -> Iterator[Finding]:
     for option in asked:
         yield refusal(
             option,
-            f"{option} is refused in this mode: it belongs to the plain"
-            " Transformers handler with a device map",
+            f"{option} is refused in this mode: only the plain Transformers handler takes it, with"
+            " a device map",
             "use OPTION_QUANTIZE=bitsandbytes where the engine has it, or a pre-quantised model",
             source=stage.behaviour.source,
         )
@@ -241,7 +241,7 @@ def _vllm_class_errors(stage: Stage) -> Iterator[Finding]:
         name = "pipeline_parallel_degree"
         yield refusal(
             options[name] if name in options else name.upper(),
-            f"pipeline_parallel_degree={shown(degree)} is refused by the vLLM handlers, which allow only 1",
+            f"pipeline_parallel_degree={shown(degree)} is refused: the vLLM handlers allow only 1",
             "remove it and use tensor_parallel_degree",
             source=stage.declared["pipeline_parallel_degree"].source,
         )
@@ -259,7 +259,7 @@ def _vllm_class_errors(stage: Stage) -> Iterator[Finding]:
             given = (
                 "not set"
                 if option is None
-                else f"{shown(str(option.value))}, which this engine lacks"
+                else f"{shown(str(option.value))}, which this engine does not have"
             )
             yield refusal(
                 option or options[switch],
@@ -286,7 +286,7 @@ def _pass_through(stage: Stage, result: Arguments) -> None:
             result.errors.append(
                 refusal(
                     option,
-                    f"{option.where} ends the start on every release, even with an equal value",
+                    f"{option.where} keeps the model from loading on every release, even with an equal value",
                     f"use {TWICE_NAMED[option.name]} (OPTION_{TWICE_NAMED[option.name].upper()})",
                     source="vllm_rb_properties.py: handle_lmi_vllm_config_conflicts",
                 )

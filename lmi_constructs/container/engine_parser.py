@@ -35,11 +35,13 @@ def parse_text(argument: EngineArgument, text: str, behaviour: HandlerBehaviour)
     if lowered == "false":
         return _negated_flag(argument, behaviour)
     if argument.action == "none":
-        raise ValueError("belongs to a field that has no command-line argument in this engine")
+        raise ValueError("cannot be set: this engine has no command-line argument for it")
     if argument.action in ("boolean_optional", "store_true"):
-        raise ValueError("is neither true nor false, the only two forms the container turns on")
+        raise ValueError(
+            "is neither true nor false, and the container reads nothing else for a flag"
+        )
     if behaviour.value_form == "separate" and _looks_like_flag(text):
-        raise ValueError("starts with a hyphen, which the engine takes for another argument")
+        raise ValueError("starts with a hyphen, so that the engine takes it for another argument")
     return _converted(argument, text)
 
 
@@ -62,7 +64,7 @@ def _bare_flag(argument: EngineArgument) -> bool:
     """`true` becomes the flag without a value, whatever the argument is."""
     if argument.action in ("boolean_optional", "store_true") or argument.nargs == "?":
         return True
-    raise ValueError("becomes a flag without a value, but this argument needs one")
+    raise ValueError("is passed on as a flag without a value, but this argument needs a value")
 
 
 def _negated_flag(argument: EngineArgument, behaviour: HandlerBehaviour) -> bool | None:
@@ -71,7 +73,7 @@ def _negated_flag(argument: EngineArgument, behaviour: HandlerBehaviour) -> bool
     if argument.action == "boolean_optional":
         return False
     raise ValueError(
-        f"becomes --no-{argument.name.replace('_', '-')}, which this engine does not know"
+        f"is passed on as --no-{argument.name.replace('_', '-')}, which this engine does not know"
     )
 
 

@@ -38,7 +38,7 @@ def variable_findings(environment: Mapping[str, object], most: Limit) -> Iterato
         most: How many there may be, which differs between models and inference components.
     """
     if not most.allows(len(environment)):
-        message = f"the environment has {len(environment)} entries, allowed are {most}"
+        message = f"the environment has {len(environment)} entries; the limit is {most}"
         yield _finding(WHOLE, message, most)
     names, values = limits()["environment_key_length"], limits()["environment_value_length"]
     for name, given in environment.items():
@@ -46,11 +46,11 @@ def variable_findings(environment: Mapping[str, object], most: Limit) -> Iterato
             message = f"the name {shown(name)!r} is not allowed: letters, digits and _ only"
             yield _finding(name, message, names, _renamed(name))
         if not names.allows(max(bytes_of(name), 1)):
-            message = f"the name {name[:40]!r}... has {bytes_of(name)} bytes, allowed are {names}"
+            message = f"the name {name[:40]!r}... has {bytes_of(name)} bytes; the limit is {names}"
             yield _finding(name, message, names, "give the variable a shorter name")
         value = text_of(given)
         if not isinstance(value, Unknown) and not values.allows(bytes_of(value)):
-            message = f"the value of {name} has {bytes_of(value)} bytes, allowed are {values}"
+            message = f"the value of {name} has {bytes_of(value)} bytes; the limit is {values}"
             severity: Severity = "warning" if values.allows(len(value)) else "error"
             yield _finding(name, message, values, severity=severity)
 
@@ -59,7 +59,7 @@ def total_findings(size: int) -> Iterator[Finding]:
     """Check how many bytes the environments of a model take together."""
     most = limits()["environment_total"]
     if not most.allows(size):
-        yield _finding(WHOLE, f"the environment takes {size} bytes, allowed are {most}", most)
+        yield _finding(WHOLE, f"the environment takes {size} bytes; the limit is {most}", most)
 
 
 def size_of(environment: Mapping[str, object]) -> int:

@@ -26,7 +26,7 @@ def never_read(
             rule="LMI002",
             message=f"{ignored.where} is not read by {stage.container.name}"
             + (f": {fact.fate}" if fact else ""),
-            why="the container starts without the setting and says nothing",
+            why="the container starts without the setting and reports nothing",
             fix=_ignored_fix(fact),
             severity="warning",
             where=ignored.where,
@@ -71,7 +71,7 @@ def set_twice(stage: Stage) -> Iterator[Finding]:
             yield Finding(
                 rule="LMI002",
                 message=f"{own} and {engine} set the same argument of the engine to two values",
-                why="only one of them can reach the engine, and the container says nothing",
+                why="only one of them can reach the engine, and the container reports nothing",
                 fix=f"keep one of them: {own.where} or {engine.where}",
                 severity="warning",
                 where=own.where,

@@ -116,7 +116,7 @@ def _misspelled(
         yield _warning(
             "LMI007",
             where,
-            f"{where} keeps its mixed case and is then not known as an option",
+            f"{where} is in mixed case, which the container keeps, so that no option has that name",
             f"write {spelled(option.lower())}",
         )
     elif near := nearest(option, known, likeness=SUSPECT):
@@ -146,7 +146,10 @@ def _other(name: str, known: frozenset[str]) -> Iterator[Finding]:
         return
     if name in _TOKEN_NAMES:
         yield _warning(
-            "LMI007", name, f"{name} is not read for gated models in every library", "use HF_TOKEN"
+            "LMI007",
+            name,
+            f"{name} is not read by every library that loads gated models",
+            "use HF_TOKEN",
         )
     elif name in _ENDPOINT_SETTINGS:
         yield _warning(
@@ -222,7 +225,7 @@ def _warning(rule: str, where: str, message: str, fix: str) -> Finding:
     return Finding(
         rule=rule,
         message=message,
-        why="the container starts without the setting, or with a wrong one, and says nothing",
+        why="the container starts without the setting, or with a wrong one, and reports nothing",
         fix=fix,
         severity="warning",
         where=where,

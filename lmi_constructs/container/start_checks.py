@@ -1,4 +1,4 @@
-"""The second stage: what ends the start although the arguments pass."""
+"""The second stage: what keeps the model from starting although its arguments are accepted."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def _degrees(stage: Stage, arguments: Arguments, gpus: int | None) -> Iterator[F
         where = option.where
     source = "deepjavalibrary/djl-serving@d21927c4: PyModel.java"
     if degree < 1:
-        yield failure(where, f"a degree of {degree} is not positive", "set it to max", source)
+        yield failure(where, f"{where}={degree} is not a positive number", "set it to max", source)
     elif gpus is not None and degree > gpus:
         yield failure(
             where,
@@ -215,7 +215,7 @@ def _limits(stage: Stage, effective: dict[str, Any]) -> Iterator[Finding]:
             where = where_of(stage, name)
             yield failure(
                 where,
-                f"{name}={value} is refused by the engine's own checks, which want it {allowed}",
+                f"{name}={value} is out of range: the engine requires a value that is {allowed}",
                 f"set {where} to a value that is {allowed}",
                 f"vllm {version} wheel: vllm/config",
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from lmi_constructs.container.front_end import shown
 from lmi_constructs.findings import Finding
 
 if TYPE_CHECKING:
@@ -69,8 +70,8 @@ def wrong(name: str, value: object, fix: str) -> Finding:
     """Return the finding about an argument of another kind."""
     return Finding(
         rule="LMI010",
-        message=f"{name} is {value!r}",
-        why="the planner calculates with it, and converts nothing",
+        message=f"{name} cannot be {shown(repr(value))}",
+        why="the planner calculates with the value as it is, and converts nothing",
         fix=fix,
         where=name,
     )

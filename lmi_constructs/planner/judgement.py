@@ -100,16 +100,16 @@ def _fits_barely(
 ) -> Finding:
     usual = memory.pool.usual
     enough = usual >= memory.needed
-    how = "fits" if enough else "may not fit"
+    how = "barely fits" if enough else "may not fit"
     held = max(0.0, usual * GIB) / memory.cache.needed(setup.context or 1)
     short = (
         "" if enough else f"; that leaves a cache of {max(0.0, usual):.1f} GiB, {held:.1f} requests"
     )
     return Finding(
         rule="LMI051",
-        message=f"{architecture.name} {how} on {accelerator.name}{' only just,' if enough else ''} with"
+        message=f"{architecture.name} {how} on {accelerator.name} with"
         f" tensor_parallel_degree {setup.tensor}: {_sum(memory, setup)}{short}",
-        why="the estimate is not exact to that degree: the engine may not start"
+        why="the margin is smaller than the error of the estimate: the engine may not start"
         if enough
         else "by the usual estimate the engine stops at start; only the most favourable lets it start",
         fix=f"{_shorter(memory, architecture, setup)}use more or larger accelerators, or quantised weights",
@@ -260,7 +260,7 @@ def too_little_storage(instance_type: str | None, size: int | None) -> tuple[Fin
     return (
         Finding(
             rule="LMI057",
-            message=f"the weights take {size / 1e9:.0f} GB, the local storage of {instance_type} has"
+            message=f"the weights take {size / 1e9:.0f} GB, but the local storage of {instance_type} has only"
             f" {gb:.0f} GB",
             why="the download fails when the storage is full",
             fix="use a larger instance, or quantised weights",

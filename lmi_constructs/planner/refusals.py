@@ -67,7 +67,7 @@ def _accelerator_count(
     if count is not None and wanted > count:
         yield Finding(
             rule="LMI055",
-            message=f"the engine is to use {wanted} accelerators, but there are {count}"
+            message=f"the engine is told to use {wanted} accelerators, but there are only {count}"
             f" {accelerator.name}",
             why="the engine waits for ranks that never come, or stops at start",
             fix=f"set tensor_parallel_degree to at most {count}, or use a larger instance",
@@ -147,8 +147,8 @@ def _free_at_start(accelerator: Accelerator, setup: Setup) -> Iterator[Finding]:
     yield Finding(
         rule="LMI102",
         message=f"gpu_memory_utilization {readable(setup.utilization)} leaves"
-        f" {spare:.2f} GiB of each {accelerator.name} to what is taken before the engine"
-        f" starts, which is {readable(least)} to {readable(most)} GiB",
+        f" {spare:.2f} GiB of each {accelerator.name} for what is in use before the engine"
+        f" starts, which takes {readable(least)} to {readable(most)} GiB",
         why="the engine stops if less is free at start than the share it is told to use",
         fix="set gpu_memory_utilization to 0.95 or less",
         severity="error" if spare < least else "warning",
@@ -180,7 +180,7 @@ def _blocks(
         yield Finding(
             rule="LMI053",
             message=f"{what} of {a.name} is {width} wide, so that each of {setup.tensor} ranks gets"
-            f" {readable(part)}, no multiple of the {q.method} {'block' if q.block else 'group'} of"
+            f" {readable(part)}, which is not a multiple of the {q.method} {'block' if q.block else 'group'} of"
             f" {multiple}",
             why="the engine stops while it loads the weights, or at the first request",
             fix=(
@@ -212,8 +212,8 @@ def _context(a: Architecture, configuration: EngineConfiguration) -> Iterator[Fi
         return
     yield Finding(
         rule="LMI056",
-        message=f"max_model_len is {wanted}, {a.name} itself knows {longest} tokens",
-        why="the engine refuses a context that the model was not made for",
+        message=f"max_model_len is {wanted}, but {a.name} supports only {longest} tokens",
+        why="the engine refuses a context that is longer than the model's own",
         fix=f"set max_model_len to at most {longest}, or stretch it with rope scaling, as the model's"
         " card says, in hf_overrides or config.json",
         where="max_model_len",
@@ -266,7 +266,7 @@ def _old_engine(a: Architecture, configuration: EngineConfiguration) -> Iterator
     newer = first_release_with(a.least_engine)
     yield Finding(
         rule="LMI017",
-        message=f"{a.name} ({a.family}) is served from vLLM {least} on, this release has {told}",
+        message=f"{a.name} ({a.family}) needs vLLM {least} or later; this release has {told}",
         why="an engine that does not know the model's class stops at start",
         fix=f"use {newer.name} or a later container release"
         if newer
