@@ -336,7 +336,10 @@ def target_of(deployment: Deployment, policy: ScalingPolicy) -> ScalableTarget |
     for target in deployment.scalable_targets:
         if target.key == policy.target:
             return target
-        if is_same(policy.resource_id, target.resource_id) and policy.dimension in (None, target.dimension):
+        if is_same(policy.resource_id, target.resource_id) and policy.dimension in (
+            None,
+            target.dimension,
+        ):
             return target
     return None
 
