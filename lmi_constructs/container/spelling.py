@@ -16,6 +16,14 @@ if TYPE_CHECKING:
 
     from lmi_constructs.container.front_end import Properties
 
+_LIKE_AN_OPTION: Final = 0.85
+"""How alike an unknown option must be to a known one to be taken for a slip, not for a newer option.
+
+Right names are alike too: of the 273 arguments of the 15 versions of vLLM (0.8.4 to 0.28.0) in the facts, ten that some
+versions lack resemble one that they have by 0.80 to 0.85, such as `offload_backend` and
+`kv_offloading_backend`.
+"""
+
 _PLACEHOLDER: Final = re.compile(r"<[^<>]+>")
 _TOKEN_NAMES: Final = {
     "HF_API_TOKEN",
@@ -119,7 +127,7 @@ def _misspelled(
             f"{where} is in mixed case, which the container keeps, so that no option has that name",
             f"write {spelled(option.lower())}",
         )
-    elif near := nearest(option, known, likeness=SUSPECT):
+    elif near := nearest(option, known, likeness=_LIKE_AN_OPTION):
         yield _warning(
             "LMI007",
             where,
@@ -188,7 +196,7 @@ def _slip_of_prefix(name: str, known: frozenset[str]) -> str | None:
     option = rest.lower()
     if option in known:
         return f"write OPTION_{rest}"
-    near = nearest(option, known, likeness=SUSPECT)
+    near = nearest(option, known, likeness=_LIKE_AN_OPTION)
     return f"did you mean OPTION_{near.upper()}?" if near else None
 
 

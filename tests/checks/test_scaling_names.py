@@ -110,6 +110,13 @@ def test_asks_after_the_metric_that_was_meant(namespace, metric, path, meant):
 
 
 @pytest.mark.parametrize(
+    ("dimension", "found"), [("Variant", 1), ("Endpoint", 1), ("DomainName", 0), ("Host", 0)]
+)
+def test_a_dimension_that_is_nearly_an_endpoints_is_judged(dimension, found):
+    assert len(of("LMI085", alarm("AWS/SageMaker", "Invocation5XXErrors", dimension))) == found
+
+
+@pytest.mark.parametrize(
     ("namespace", "metric"),
     [
         ("Own/SageMaker", "Invocation5xxErrors"),

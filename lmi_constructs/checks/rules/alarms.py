@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from lmi_constructs._near_names import SURE, SUSPECT, nearest
+from lmi_constructs._near_names import SURE, nearest
 from lmi_constructs.checks.examples import Example
 from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.rules.common import (
@@ -34,6 +34,9 @@ _GUIDE: Final = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-clou
 _ASYNC: Final = "https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-monitor.html"
 _GOOD: Final = Example(base="scaled")
 
+
+_LIKE_A_DIMENSION: Final = 0.75
+"""How alike a dimension must be to one of an endpoint: `Variant` is, `DomainName` of a Studio is not."""
 
 _DIMENSION_NAMES: Final = frozenset(
     {
@@ -141,7 +144,9 @@ def _of_no_endpoint(metric: Metric) -> bool:
     """Tell whether a metric is of something else, such as a notebook or a training job."""
     if metric.dimensions is UNKNOWN or not metric.dimensions:
         return False
-    return not any(nearest(name, _DIMENSION_NAMES, likeness=SUSPECT) for name in metric.dimensions)
+    return not any(
+        nearest(name, _DIMENSION_NAMES, likeness=_LIKE_A_DIMENSION) for name in metric.dimensions
+    )
 
 
 def _slip(metric: Metric) -> tuple[str, str, str] | None:
