@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from lmi_constructs.checks.examples import Example
+
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parents[1]
 FAULTY = ROOT / "examples" / "templates" / "faulty.yaml"
 
 
-def gate(target: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
+def gate(target: str | Path, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     """Run the gate with an `lmi` of this very code."""
     lmi = folder / "lmi"
     lmi.write_text(f"#!{sys.executable}\nfrom lmi_constructs.cli import main\nmain()\n")
@@ -23,7 +25,7 @@ def gate(target: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
     path = f"{folder}{os.pathsep}{os.environ['PATH']}"
     environment = os.environ | {"PATH": path, "PYTHONPATH": str(ROOT), "AWS_REGION": "us-east-1"}
     return subprocess.run(  # noqa: S603 (a script of this folder)
-        [str(FOLDER / "gate.sh"), str(target)],
+        [str(FOLDER / "gate.sh"), str(target), *options],
         cwd=folder,
         env=environment,
         capture_output=True,
@@ -50,3 +52,15 @@ def test_lets_a_good_template_through(tmp_path: Path) -> None:
 @pytest.mark.parametrize("missing", ["cdk.out", "nothing.yaml"])
 def test_stops_when_there_is_nothing_to_check(tmp_path: Path, missing: str) -> None:
     assert gate(missing, tmp_path).returncode == 2
+    assert not (tmp_path / "lmi.sarif").exists()  # a code scanner refuses an empty file
+
+
+def test_hands_options_on(tmp_path: Path) -> None:
+    example = Example(
+        {"Model/Properties/PrimaryContainer/Environment/GPU_MEMORY_UTILIZATION": "0.9"}
+    )
+    warned = tmp_path / "warned.json"
+    warned.write_text(json.dumps(example.template()))
+    assert gate(warned, tmp_path).returncode == 0
+    assert gate(warned, tmp_path, "--fail-on", "warning").returncode == 1
+    assert gate(warned, tmp_path, "--fail-on", "nothing-like-that").returncode == 2
