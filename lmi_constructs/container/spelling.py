@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 _LIKE_AN_OPTION: Final = 0.85
 """How alike an unknown option must be to a known one to be taken for a slip, not for a newer option.
 
-Right names are alike too: of the 273 arguments of the 15 versions of vLLM (0.8.4 to 0.28.0) in the facts, ten that some
-versions lack resemble one that they have by 0.80 to 0.85, such as `offload_backend` and
-`kv_offloading_backend`.
+Right names are alike too: of the 273 arguments of the 15 versions of vLLM (0.8.4 to 0.28.0) in the
+facts, ten that some versions lack resemble one that they have by 0.80 to 0.85, such as
+`offload_backend` and `kv_offloading_backend`.
 """
 
 _PLACEHOLDER: Final = re.compile(r"<[^<>]+>")
