@@ -16,12 +16,12 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import aws_cdk as cdk
 
 from lmi_constructs import LmiContainer, LmiError, LmiSettings
+from lmi_constructs._near_names import SUSPECT, did_you_mean, nearest
 from lmi_constructs.presets import PRESETS
 from stacks import PresetStack
 
@@ -93,9 +93,9 @@ def check_names(context: Mapping[str, Any]) -> None:
     """Refuse a name that is nearly one that is read, and would be ignored without a word."""
     known = [*OF_THE_APP, *LmiSettings.model_fields]
     for name in context:
-        near = get_close_matches(name, known, n=1, cutoff=0.8)
+        near = nearest(name, known, likeness=SUSPECT)
         if near and name not in known:
-            raise ContextError(f"nothing reads -c {name}; did you mean {near[0]}?")
+            raise ContextError(f"nothing reads -c {name}; did you mean {near}?")
 
 
 def whole_number(context: Mapping[str, Any], name: str, default: int) -> int:
@@ -110,9 +110,8 @@ def whole_number(context: Mapping[str, Any], name: str, default: int) -> int:
 def stack_name(preset: str) -> str:
     """Return the name of a preset's stack: that of its construct, without what no stack may have."""
     if preset not in PRESETS:
-        near = get_close_matches(preset.lower().replace("_", "-"), list(PRESETS), n=1)
-        hint = f"did you mean {near[0]}? " if near else ""
-        raise ContextError(f"there is no preset {preset!r}; {hint}known are: " + ", ".join(PRESETS))
+        hint = did_you_mean(preset, PRESETS, f"use one of {', '.join(PRESETS)}")
+        raise ContextError(f"there is no preset {preset!r}; {hint}")
     return PRESETS[preset].__name__.replace("_", "")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lmi_constructs.container import LmiContainer, LmiSettings, verdict
-from lmi_constructs.container.rendering import field_of
+from lmi_constructs.container.field_names import field_of
 from lmi_constructs.facts.options import Option, options
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from lmi_constructs.checks.resources import (
     Unresolved,
     Variant,
 )
-from lmi_constructs.checks.values import UNKNOWN, String, Text
+from lmi_constructs.checks.values import String, Text, is_identifying, is_same
 from lmi_constructs.container import LmiContainer
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ class Deployment:
         return False
 
     def _named(self, candidates: tuple[Named, ...], name: String | None) -> Named | None:
-        if not candidates or name is None or name is UNKNOWN:
+        if not candidates or not is_identifying(name):
             return None
         index = self._indices.setdefault(type(candidates[0]), {})
         if not index:
@@ -208,7 +208,7 @@ class Deployment:
         return tuple(
             (config, variant)
             for variant in config.variants
-            if variant.name == component.variant or len(config.variants) == 1
+            if is_same(variant.name, component.variant) or len(config.variants) == 1
         )
 
 
@@ -217,6 +217,6 @@ def _index(candidates: tuple[Named, ...]) -> dict[object, Resource]:
     index: dict[object, Resource] = {}
     for candidate in reversed(candidates):
         index[candidate.key] = candidate
-        if candidate.name is not None and candidate.name is not UNKNOWN:
+        if is_identifying(candidate.name):
             index[candidate.name] = candidate
     return index

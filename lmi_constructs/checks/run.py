@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from lmi_constructs._near_names import did_you_mean
 from lmi_constructs.checks.acknowledged import reason_for
 from lmi_constructs.checks.choices import findings_of_choices
 from lmi_constructs.checks.deployment import Deployment, Facts
@@ -70,12 +70,10 @@ def unknown_rules(ids: Iterable[str], where: str) -> Iterator[Finding]:
 
 def _nearest_rule(written: str, known: Sequence[str]) -> str:
     """Return how to write the ids of rules that somebody wrote in another way."""
-    meant = [id for id in re.split(r"[\s,;]+", written.upper().replace("LMI::", "")) if id]
-    if meant and set(meant) <= set(known):
-        return f"write {' and '.join(meant)}" + (", each as an id of its own" if meant[1:] else "")
-    near = get_close_matches(written.upper(), known, n=2, cutoff=0.8)
-    ask = f"did you mean {' or '.join(near)}? Else " if near else ""
-    return f"{ask}give ids such as LMI043, as findings show them"
+    ids = [id for id in re.split(r"[\s,;]+", written.upper().replace("LMI::", "")) if id]
+    if ids and set(ids) <= set(known):
+        return f"write {' and '.join(ids)}" + (", each as an id of its own" if ids[1:] else "")
+    return did_you_mean(written, known, "give ids such as LMI043, as findings show them", most=2)
 
 
 def check(deployment: Deployment, options: CheckOptions | None = None) -> tuple[Finding, ...]:

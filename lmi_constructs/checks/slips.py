@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
+from lmi_constructs._near_names import SUSPECT, meant, near_names, nearest
 from lmi_constructs.checks.acknowledged import is_at
 from lmi_constructs.checks.rules import PlacedFinding
 from lmi_constructs.checks.rules.common import containers, release
@@ -33,22 +33,20 @@ def empty_places(
         return
     if callable(only):
         if not any(map(only, paths)):
-            yield _nothing_at("what the function takes", (), paths)
+            yield _nothing_at("what the function takes", paths, ())
         return
     above = {path.rsplit("/", depth)[0] for path in paths for depth in range(path.count("/") + 1)}
     for place in only:
         if not any(is_at(path, place) for path in paths):
-            yield _nothing_at(repr(place), get_close_matches(place, sorted(above), n=2), above)
+            yield _nothing_at(repr(place), above, near_names(place, above, most=2))
 
 
-def _nothing_at(place: str, near: Iterable[str], known: Iterable[str]) -> PlacedFinding:
-    meant = " or ".join(map(repr, near))
-    ask = f"did you mean {meant}? Else " if meant else ""
+def _nothing_at(place: str, known: Iterable[str], near: Iterable[str]) -> PlacedFinding:
     return PlacedFinding(
         rule=_RULE,
         message=f"no resource of the app stands at or below {place}",
         why="nothing is reported, as if all were well",
-        fix=f"{ask}give construct paths of this app, such as {min(known)!r}",
+        fix=meant(map(repr, near), f"give construct paths of this app, such as {min(known)!r}"),
         where="only",
         construct_path="",
     )
@@ -105,7 +103,7 @@ class _Named(NamedTuple):
         if not self.repository or not other.repository:
             return False
         if self.registry == other.registry:
-            return bool(get_close_matches(self.repository, [other.repository], cutoff=0.8))
+            return nearest(self.repository, [other.repository], likeness=SUSPECT) is not None
         return self.repository == other.repository
 
 

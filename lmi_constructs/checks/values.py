@@ -90,6 +90,18 @@ def literal(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
+def is_identifying(value: object) -> bool:
+    """Tell whether equal strings surely are the same one: unknown parts look alike and may differ."""
+    if isinstance(value, Text):
+        return UNKNOWN not in value.parts
+    return isinstance(value, str)
+
+
+def is_same(left: object, right: object) -> bool:
+    """Tell whether two strings surely are the same."""
+    return left == right and is_identifying(left)
+
+
 def number(value: object) -> int | float | None:
     """Return a number that is known, else `None`."""
     known = isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from lmi_constructs.cli._name_and_value import name_and_value
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -149,8 +151,8 @@ def make_request(
             raise click.UsageError("give either a PROMPT or --body")
         return Request(_json_object(_read(body), body))
     text = _prompt(prompt)
-    given: Any = dict(_parameter(item) for item in parameters)
-    unchecked = dict(_parameter(item) for item in extra)
+    given: Any = dict(_parameter(item, "--parameter") for item in parameters)
+    unchecked = dict(_parameter(item, "--extra") for item in extra)
     if max_tokens is not None:
         given["max_new_tokens" if schema == "inputs" else "max_tokens"] = max_tokens
     if temperature is not None:
@@ -196,10 +198,8 @@ def _json_object(text: str, path: str) -> dict[str, Any]:
     return value
 
 
-def _parameter(item: str) -> tuple[str, Any]:
-    name, separator, value = item.partition("=")
-    if not separator or not name:
-        raise click.BadParameter(f"{item!r} is not NAME=VALUE", param_hint="--parameter")
+def _parameter(item: str, option: str) -> tuple[str, Any]:
+    name, value = name_and_value(item, "NAME=VALUE", option, value_may_be_empty=True)
     from lmi_constructs.runtime.json_text import read_json
 
     try:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from lmi_constructs.checks import Facts
+from lmi_constructs.cli._name_and_value import name_and_value
 from lmi_constructs.findings import LmiError
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def read_facts(
     """
     try:
         return Facts(
-            images=_pairs(images, "--image"),
+            images=dict(name_and_value(image, "URI=RELEASE", "--image") for image in images),
             instance_types=frozenset(instance_types),
             model_configs=_model_configs(model_configs),
         )
@@ -127,19 +128,10 @@ def _check_model_names(facts: Facts, deployments: Sequence[Deployment]) -> None:
             )
 
 
-def _pairs(values: Iterable[str], option: str) -> dict[str, str]:
-    pairs = {}
-    for value in values:
-        name, equals, content = value.rpartition("=")
-        if not equals or not name:
-            raise click.UsageError(f"{option} takes NAME=VALUE, got {value!r}")
-        pairs[name] = content
-    return pairs
-
-
 def _model_configs(values: Iterable[str]) -> dict[str, dict[str, Any]]:
     configs = {}
-    for name, file in _pairs(values, "--model-config").items():
+    for value in values:
+        name, file = name_and_value(value, "MODEL=FILE", "--model-config")
         try:
             configs[name] = json.loads(Path(file).read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError) as error:

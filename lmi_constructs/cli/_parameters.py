@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from lmi_constructs.checks.template.parameters import with_parameters_by_group
+from lmi_constructs.cli._name_and_value import name_and_value
 from lmi_constructs.findings import LmiError
 
 if TYPE_CHECKING:
@@ -31,13 +32,10 @@ def parameter_option(command: _Command) -> _Command:
 
 
 def _by_name(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
-    given = {}
-    for value in values:
-        name, equals, content = value.partition("=")
-        if not name or not equals:
-            raise click.BadParameter(f"{value!r} is not of the form NAME=VALUE")
-        given[name] = content
-    return given
+    return dict(
+        name_and_value(value, "NAME=VALUE", "--parameter", value_may_be_empty=True)
+        for value in values
+    )
 
 
 def given_parameters(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
+
+from lmi_constructs._near_names import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,9 +40,9 @@ def options(name: str | None, guide: bool, form: str) -> None:
     row = find(name)
     if row is None:
         short = name.lower().removeprefix("option_").removeprefix("option.")
-        close = difflib.get_close_matches(short, {r.name: r for r in known().values()}, 3, 0.6)
-        hint = f"; did you mean {', '.join(close)}?" if close else ""
-        raise click.ClickException(f"no release is known to read {name!r}{hint}")
+        names = {row.name for row in known().values()}
+        hint = did_you_mean(short, names, "'lmi options' lists those that are known", most=3)
+        raise click.ClickException(f"no release is known to read {name!r}; {hint}")
     if form == "json":
         click.echo(json.dumps({**asdict(row), "by_release": dict(_by_release(row))}, indent=2))
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import sys
 from dataclasses import replace
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lmi_constructs._near_names import did_you_mean, meant
 from lmi_constructs.cli._number import Number
 
 if TYPE_CHECKING:
@@ -192,11 +192,10 @@ def _architecture(model: str | None, config: Path | None) -> Architecture:
         return Architecture.from_config_json(config)
     found = Architecture.known(model or "")
     if found is None:
-        near = similar_models(model or "")
-        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        hint = meant(similar_models(model or ""), "give the model's config.json with --config")
         raise click.BadParameter(
-            f"{model!r} is not among the models that the planner knows.{hint} `lmi plan --list-models`"
-            " prints these; for any other model, give its config.json with --config.",
+            f"{model!r} is not among the models that the planner knows; {hint}."
+            " `lmi plan --list-models` prints those that it knows.",
             param_hint="--model",
         )
     return found
@@ -208,9 +207,9 @@ def _accelerators(instance: str) -> int:
 
     known = instance_types().get(instance)
     if known is None:
-        hint = _meant(instance, instance_types(), key=str.lower)
+        hint = did_you_mean(instance, instance_types(), "write it like ml.g6.48xlarge", most=3)
         raise click.BadParameter(
-            f"{instance!r} is no known hosting instance type with accelerators.{hint}",
+            f"{instance!r} is no known hosting instance type with accelerators; {hint}",
             param_hint="--instance",
         )
     return known.accelerator_count
@@ -247,9 +246,9 @@ def _known_quantization(given: str | None, release: LmiContainer) -> None:
     version = release.release.engine_version
     known = sorted(registered("quantization_methods", version or "") or ())
     if given is not None and known and given.lower() not in known:
+        hint = did_you_mean(given, known, f"use one of {', '.join(known)}", most=3)
         raise click.BadParameter(
-            f"{given!r} is no quantisation of {release.name} (vLLM {version})."
-            f"{_meant(given, known, key=str.lower)} Use one of {', '.join(known)}.",
+            f"{given!r} is no quantisation method of {release.name} (vLLM {version}); {hint}",
             param_hint="--quantization",
         )
 
@@ -271,19 +270,12 @@ def _known_region(given: str | None) -> None:
 
     known = sorted({region for one in instance_types().values() for region in one.regions})
     if given is not None and given not in known:
-        hint = _meant(given, known, key=str.lower)
+        hint = did_you_mean(given, known, f"use one of {', '.join(known)}", most=3)
         raise click.BadParameter(
-            f"{given!r} is no region with a known hosting instance type that has accelerators."
-            f"{hint} Use one of {', '.join(known)}.",
+            f"{given!r} is no region with a known hosting instance type that has accelerators;"
+            f" {hint}",
             param_hint="--region",
         )
-
-
-def _meant(given: str, names: Iterable[str], key: Any) -> str:
-    """Return a question after the names that a misspelt one resembles."""
-    spelled = {key(name): name for name in names}
-    close = difflib.get_close_matches(key(given), spelled, n=3, cutoff=0.6)
-    return f" Did you mean {' or '.join(spelled[name] for name in close)}?" if close else ""
 
 
 def _sequences(configuration: EngineConfiguration, release: LmiContainer) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lmi_constructs._near_names import did_you_mean
 from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
@@ -74,16 +75,11 @@ def _cells(row: CatalogueRow) -> tuple[str, ...]:
 
 
 def _table(name: str) -> PresetTable:
-    from difflib import get_close_matches
-
     from lmi_constructs.presets.tables import TABLES
 
     if name not in TABLES:
-        close = get_close_matches(name.lower().replace("_", "-"), list(TABLES), 3)
-        hint = (
-            f"; did you mean {', '.join(close)}?" if close else "; known are " + ", ".join(TABLES)
-        )
-        raise click.UsageError(f"there is no preset {name!r}{hint}")
+        hint = did_you_mean(name, TABLES, f"use one of {', '.join(TABLES)}", most=3)
+        raise click.UsageError(f"there is no preset {name!r}; {hint}")
     return TABLES[name]
 
 

@@ -12,6 +12,7 @@ import click
 
 from lmi_constructs.cli._console import console
 from lmi_constructs.cli._endpoint_call import NotStarted, readable_errors, region_option
+from lmi_constructs.cli._name_and_value import name_and_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -52,7 +53,7 @@ def stage(
     of weights is copied; files that are already there are skipped. The exit code is 0 if the model
     at the destination is complete, 1 if not, and 2 if an argument cannot be used.
     """
-    folders = dict(_pair(given) for given in adapters)
+    folders = dict(name_and_value(given, "NAME=FOLDER", "--adapter") for given in adapters)
     with readable_errors(), _progress(form == "text" and not dry_run) as (start, advance):
         from lmi_constructs.operations import UnusableArgumentError
         from lmi_constructs.operations import stage as run
@@ -76,13 +77,6 @@ def stage(
     else:
         _print(report)
     sys.exit(0 if report.is_complete or report.dry_run else 1)
-
-
-def _pair(given: str) -> tuple[str, str]:
-    name, equals, folder = given.partition("=")
-    if not (equals and name and folder):
-        raise click.BadParameter(f"{given!r} is not NAME=FOLDER", param_hint="--adapter")
-    return name, folder
 
 
 @contextmanager

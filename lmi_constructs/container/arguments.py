@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from lmi_constructs.container import engine, values
+from lmi_constructs._near_names import did_you_mean
+from lmi_constructs.container import values
+from lmi_constructs.container.engine_parser import parse_text
 from lmi_constructs.container.front_end import Option, Properties, Unknown, shown
+from lmi_constructs.container.quantization_methods import successor
 from lmi_constructs.container.recommender import (
     ASYNC_HANDLER,
     TRANSFORMERS_HANDLER,
@@ -19,10 +22,9 @@ from lmi_constructs.facts.handler import (
     handler_properties,
 )
 from lmi_constructs.findings import Finding
-from lmi_constructs.readable import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
 
     from lmi_constructs.container.release import LmiContainer
 
@@ -34,12 +36,10 @@ TWICE_NAMED: Final = {
     "pipeline_parallel_size": "pipeline_parallel_degree",
 }
 ENGINES_DTYPES: Final = {"auto": "auto", "fp32": "float32", "fp16": "float16", "bf16": "bfloat16"}
-_GONE_METHODS: Final = {
-    "squeezellm": ("take a checkpoint of the model in", ("awq", "gptq")),
-    "bitsandbytes": ("to quantise while loading, too, write", ("fp8",)),
-}
-"""Quantisations that vLLM once had: what serves the same end (djl-serving user guides)."""
-_WHY: Final = "the container ends the start of the model: the endpoint fails after the download"
+CONTAINERS_MAX_LORAS: Final = 4
+"""What the container hands on as `max_loras` by default (vllm_rb_properties.py)."""
+
+_WHY: Final = "the container refuses to load the model: the endpoint fails after the download"
 
 
 @dataclass(slots=True)
@@ -205,8 +205,8 @@ def _bitsandbytes_errors(stage: Stage) -> Iterator[Finding]:
     for option in asked:
         yield refusal(
             option,
-            f"{option} is refused in this mode: it belongs to the plain"
-            " Transformers handler with a device map",
+            f"{option} is refused in this mode: only the plain Transformers handler takes it, with"
+            " a device map",
             "use OPTION_QUANTIZE=bitsandbytes where the engine has it, or a pre-quantised model",
             source=stage.behaviour.source,
         )
@@ -241,7 +241,7 @@ def _vllm_class_errors(stage: Stage) -> Iterator[Finding]:
         name = "pipeline_parallel_degree"
         yield refusal(
             options[name] if name in options else name.upper(),
-            f"pipeline_parallel_degree={shown(degree)} is refused by the vLLM handlers, which allow only 1",
+            f"pipeline_parallel_degree={shown(degree)} is refused: the vLLM handlers allow only 1",
             "remove it and use tensor_parallel_degree",
             source=stage.declared["pipeline_parallel_degree"].source,
         )
@@ -259,7 +259,7 @@ def _vllm_class_errors(stage: Stage) -> Iterator[Finding]:
             given = (
                 "not set"
                 if option is None
-                else f"{shown(str(option.value))}, which this engine lacks"
+                else f"{shown(str(option.value))}, which this engine does not have"
             )
             yield refusal(
                 option or options[switch],
@@ -286,7 +286,7 @@ def _pass_through(stage: Stage, result: Arguments) -> None:
             result.errors.append(
                 refusal(
                     option,
-                    f"{option.where} ends the start on every release, even with an equal value",
+                    f"{option.where} keeps the model from loading on every release, even with an equal value",
                     f"use {TWICE_NAMED[option.name]} (OPTION_{TWICE_NAMED[option.name].upper()})",
                     source="vllm_rb_properties.py: handle_lmi_vllm_config_conflicts",
                 )
@@ -303,7 +303,7 @@ def _known_settings(stage: Stage, result: Arguments) -> None:
         result.effective["tensor_parallel_degree"] = _number(degree) if degree != "max" else "max"
     if isinstance(recommended.max_rolling_batch_size, str):
         result.effective["max_num_seqs"] = _number(recommended.max_rolling_batch_size)
-    result.effective["max_loras"] = 4
+    result.effective["max_loras"] = CONTAINERS_MAX_LORAS
 
 
 def _read_declared(row: HandlerProperty, option: Option, stage: Stage, result: Arguments) -> None:
@@ -338,7 +338,7 @@ def _read_engine(argument: EngineArgument, option: Option, stage: Stage, result:
     if option.text is None:
         return
     try:
-        value = engine.read(argument, option.text, stage.behaviour)
+        value = parse_text(argument, option.text, stage.behaviour)
     except ValueError as error:
         result.errors.append(
             refusal(
@@ -355,13 +355,6 @@ def _read_engine(argument: EngineArgument, option: Option, stage: Stage, result:
         result.effective[argument.name] = value
 
 
-def nearest_method(method: str | None, known: Collection[str]) -> str:
-    """Return what to do instead of a quantisation that is gone, in the beginning of a sentence."""
-    kind, methods = _GONE_METHODS.get(method or "", ("", ()))
-    living = [name for name in methods if name in known]
-    return f"{kind} {' or '.join(living)}, " if living else ""
-
-
 def _engine_fix(argument: EngineArgument, option: Option) -> str:
     if argument.action == "store_true":
         return "remove it: the engine's default is false already, and only true can be given"
@@ -369,10 +362,11 @@ def _engine_fix(argument: EngineArgument, option: Option) -> str:
         return "write true or false"
     if argument.choices:
         choices = [str(choice) for choice in argument.choices]
-        nearest = nearest_method(option.text, choices) if argument.name == "quantization" else ""
-        return f"{nearest or did_you_mean(option.text or '', choices)}use one of " + ", ".join(
-            choices
-        )
+        one_of = "use one of " + ", ".join(choices)
+        instead = successor(option.text or "", choices) if argument.name == "quantization" else ""
+        if instead:
+            return instead + one_of
+        return did_you_mean(option.text or "", choices, one_of, most=3)
     kinds = {
         "int": "a whole number",
         "float": "a number",

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from lmi_constructs.container.arguments import ENGINES_DTYPES
-from lmi_constructs.container.rendering import FIELD_OF_OPTION
+from lmi_constructs.container.field_names import FIELD_OF_OPTION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +16,7 @@ Door = Literal["python", "command", "settings", "environment"]
 """Where a setting is given: to `EngineConfiguration`, to `lmi plan`, in `LmiSettings`, or as a variable
 of the container."""
 
-_SETTINGS: Final = (
+SETTINGS: Final = (
     *("tensor_parallel_degree", "pipeline_parallel_degree", "enable_expert_parallel"),
     *("max_model_len", "max_num_seqs", "max_num_batched_tokens", "gpu_memory_utilization"),
     *("kv_cache_dtype", "dtype", "quantization", "enforce_eager", "max_lora_rank", "hf_overrides"),
@@ -42,7 +42,7 @@ _PARAMETERS: Final = {"enable_expert_parallel": "expert_parallel"}
 _OF_CONTAINER: Final = {engine: own for own, engine in ENGINES_DTYPES.items()}
 """Number formats by the container's names, which knows no others."""
 
-_NAMED: Final = rf"(?<![\w./-])(?P<name>{'|'.join(_SETTINGS)})(?!\w)"
+_NAMED: Final = rf"(?<![\w./-])(?P<name>{'|'.join(SETTINGS)})(?!\w)"
 _GIVEN: Final = re.compile(rf"{_NAMED}(?:=(?P<value>\"[^\"]*\"|\{{[^}}]*\}}|[\w.+-]*\w))?")
 
 
@@ -75,7 +75,7 @@ def variables(name: str) -> tuple[str, ...]:
     Args:
         name: The engine's name of the setting; for other names there are none.
     """
-    if name not in _SETTINGS:
+    if name not in SETTINGS:
         return ()
     plain = ("TENSOR_PARALLEL_DEGREE",) if name == "tensor_parallel_degree" else ()
     return tuple(dict.fromkeys((_variable(name), f"OPTION_{name.upper()}", *plain)))

@@ -38,19 +38,19 @@ def variable_findings(environment: Mapping[str, object], most: Limit) -> Iterato
         most: How many there may be, which differs between models and inference components.
     """
     if not most.allows(len(environment)):
-        message = f"the environment has {len(environment)} entries, allowed are {most}"
+        message = f"the environment has {len(environment)} entries; the limit is {most}"
         yield _finding(WHOLE, message, most)
     names, values = limits()["environment_key_length"], limits()["environment_value_length"]
     for name, given in environment.items():
-        if not _NAME.fullmatch(name):
+        if not is_legal_name(name):
             message = f"the name {shown(name)!r} is not allowed: letters, digits and _ only"
             yield _finding(name, message, names, _renamed(name))
         if not names.allows(max(bytes_of(name), 1)):
-            message = f"the name {name[:40]!r}... has {bytes_of(name)} bytes, allowed are {names}"
+            message = f"the name {name[:40]!r}... has {bytes_of(name)} bytes; the limit is {names}"
             yield _finding(name, message, names, "give the variable a shorter name")
         value = text_of(given)
         if not isinstance(value, Unknown) and not values.allows(bytes_of(value)):
-            message = f"the value of {name} has {bytes_of(value)} bytes, allowed are {values}"
+            message = f"the value of {name} has {bytes_of(value)} bytes; the limit is {values}"
             severity: Severity = "warning" if values.allows(len(value)) else "error"
             yield _finding(name, message, values, severity=severity)
 
@@ -59,7 +59,7 @@ def total_findings(size: int) -> Iterator[Finding]:
     """Check how many bytes the environments of a model take together."""
     most = limits()["environment_total"]
     if not most.allows(size):
-        yield _finding(WHOLE, f"the environment takes {size} bytes, allowed are {most}", most)
+        yield _finding(WHOLE, f"the environment takes {size} bytes; the limit is {most}", most)
 
 
 def size_of(environment: Mapping[str, object]) -> int:
@@ -71,6 +71,11 @@ def size_of(environment: Mapping[str, object]) -> int:
     )
 
 
+def is_legal_name(name: str) -> bool:
+    """Tell whether a variable may have a name: letters, digits and _, no digit first."""
+    return _NAME.fullmatch(name) is not None
+
+
 def bytes_of(text: str) -> int:
     """Return how many bytes a text takes in UTF-8, where a lone surrogate counts as three."""
     return len(text.encode("utf-8", "surrogatepass"))
@@ -80,7 +85,7 @@ def _renamed(name: str) -> str:
     bare = re.sub(r"[^a-zA-Z0-9]+", "_", name.removeprefix("option.")).strip("_").upper()
     if name.startswith("option."):
         return f"write OPTION_{bare}"
-    legal = f"write {bare}" if _NAME.fullmatch(bare) else "write a name"
+    legal = f"write {bare}" if is_legal_name(bare) else "write a name"
     return f"{legal}: letters, digits and _, no digit first"
 
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
+from lmi_constructs.container.engine_versions import version_numbers
 from lmi_constructs.facts import (
     ContainerRelease,
     container_releases,
@@ -121,7 +122,7 @@ class LmiContainer:
     def engine_version(self) -> tuple[int, ...] | None:
         """Version of the engine as numbers, if known."""
         text = self.release.engine_version
-        return None if text is None else tuple(int(part) for part in re.findall(r"\d+", text)[:3])
+        return None if text is None else version_numbers(text)
 
     def image_uri(self, region: str) -> str:
         """Return the image URI in a region.

@@ -9,6 +9,8 @@ from lmi_constructs.container.release import LmiContainer
 from lmi_constructs.container.tokens import is_token
 from lmi_constructs.facts.engine_arguments import engine_arguments
 from lmi_constructs.facts.handler import handler_behaviour
+from lmi_constructs.facts.limits import limits
+from lmi_constructs.facts.options import options
 
 if TYPE_CHECKING:
     from lmi_constructs.container.settings import LmiSettings
@@ -18,8 +20,10 @@ _LEAST_TOKENS: Final = 1024
 _LEAST_MEMORY: Final = 0.8
 _MOST_MEMORY: Final = 0.95
 _MOST_SEQUENCES: Final = 256
-_MOST_LOADING_SECONDS: Final = 3600
-_IMAGE_LOADING_SECONDS: Final = 1200
+_MEMORY_DOWN: Final = 0.05
+_MEMORY_UP: Final = 0.03
+"""Floors, ceilings and steps of the remedies: chosen here, so that a few steps lead from any sensible
+setting to the end; no source states them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,9 @@ class Remedy:
 class Remedies:
     """Remedies for one set of settings; each can be applied again to its own result.
 
+    Each takes the release that is deployed, so that they are called alike; by default the library's
+    default release. Some change the same on all.
+
     Attributes:
         settings: The settings that were in use when it went wrong.
     """
@@ -94,7 +101,7 @@ class Remedies:
                 changes.append(Change(field, tokens, half, why))
         memory = _memory(settings, release)
         if memory is not None and memory > _LEAST_MEMORY:
-            lower = max(_LEAST_MEMORY, round(memory - 0.05, 2))
+            lower = max(_LEAST_MEMORY, round(memory - _MEMORY_DOWN, 2))
             why = "leaves room for what the engine does not count"
             changes.append(Change("gpu_memory_utilization", memory, lower, why))
         if not changes and settings.enforce_eager is not True:
@@ -110,8 +117,8 @@ class Remedies:
         """Give loading twice the time inside the container, up to one hour."""
         del container
         before = self.settings.model_loading_timeout
-        seconds = before if isinstance(before, int) else _IMAGE_LOADING_SECONDS
-        after = min(_MOST_LOADING_SECONDS, 2 * seconds)
+        seconds = before if isinstance(before, int) else _loading_seconds_of_image()
+        after = min(limits()["health_check_timeout"].maximum or 2 * seconds, 2 * seconds)
         why = "seconds that the server waits for the model"
         raised = after > seconds and not is_token(before)
         changes = [Change("model_loading_timeout", before, after, why)] if raised else []
@@ -155,7 +162,7 @@ class Remedies:
             changes.append(Change("enable_chunked_prefill", False, None, why))
         memory = _memory(settings, release)
         if memory is not None and memory < _MOST_MEMORY:
-            more_memory = min(_MOST_MEMORY, round(memory + 0.03, 2))
+            more_memory = min(_MOST_MEMORY, round(memory + _MEMORY_UP, 2))
             why = "more cache for sequences at the same time"
             changes.append(Change("gpu_memory_utilization", memory, more_memory, why))
         return self._remedy(changes)
@@ -197,6 +204,11 @@ class Remedies:
         changes = [change for change in changes if change.before != change.after]
         changed = self.settings.replace(**{change.field: change.after for change in changes})
         return Remedy(changed, tuple(changes), notes)
+
+
+def _loading_seconds_of_image() -> int:
+    """Return how long the server waits for a model by default: what the image's Dockerfile sets."""
+    return int(options()["MODEL_LOADING_TIMEOUT"].default or 0)
 
 
 def _sequences(settings: LmiSettings, container: LmiContainer) -> int:

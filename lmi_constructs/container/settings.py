@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import (
@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from lmi_constructs.container import rendering
+from lmi_constructs.container import reading, rendering
 from lmi_constructs.container.release import LmiContainer
 from lmi_constructs.container.settings_errors import clashes, validation_findings
 from lmi_constructs.container.tokens import is_token
@@ -50,7 +50,7 @@ def _json(value: Any) -> Any:
 def _number_of_tokens(value: Any, check: Callable[[Any], Any]) -> Any:
     """Read `16k` and `16K` as the engine does."""
     if isinstance(value, str) and not is_token(value) and value != "auto":
-        value = rendering.number_with_unit(value)
+        value = reading.number_with_unit(value)
     return _number_or(value, check)
 
 
@@ -232,7 +232,7 @@ class LmiSettings(BaseModel):
         Raises:
             LmiError: If a value is not possible (LMI010).
         """
-        return cls(**rendering.parsed(environment, None))
+        return cls(**reading.settings_in(environment, None))
 
     @classmethod
     def from_serving_properties(cls, text: str) -> LmiSettings:
@@ -241,7 +241,7 @@ class LmiSettings(BaseModel):
         Raises:
             LmiError: If a value is not possible (LMI010).
         """
-        return cls(**rendering.parsed({}, text))
+        return cls(**reading.settings_in({}, text))
 
     def to_environment(self, container: LmiContainer | None = None) -> dict[str, str]:
         """Return the environment variables for a release.
@@ -307,8 +307,11 @@ class LmiSettings(BaseModel):
         return Remedies(self)
 
     def __hash__(self) -> int:
-        """Hash by the rendered form, so that settings can be keys."""
-        return hash(repr(sorted(self.given().items())))
+        """Hash by what is set, so that settings can be keys; of objects, whose order may differ, by name."""
+        values = self.given().items()
+        return hash(
+            tuple((name, value) if isinstance(value, Hashable) else name for name, value in values)
+        )
 
     def __repr__(self) -> str:
         """Show only what is set."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import TYPE_CHECKING, Final
 
-from lmi_constructs.container import rendering
+from lmi_constructs._near_names import SUSPECT, meant, near_names
+from lmi_constructs.container.field_names import FIELD_OF_OPTION, field_of
 from lmi_constructs.container.front_end import shown
 from lmi_constructs.facts.options import option
 from lmi_constructs.findings import Finding, LmiError
@@ -32,11 +32,15 @@ def clashes(settings: LmiSettings) -> Iterator[Finding]:
         where = f"settings.engine_args[{name!r}]"
         plain = name.strip().replace("-", "_").lower()
         plain = plain.removeprefix("option.").removeprefix("option_")
-        field = rendering.FIELD_OF_OPTION.get(plain, plain)
+        field = FIELD_OF_OPTION.get(plain, plain)
         if field in type(settings).model_fields:
-            yield _refused(where, f"engine_args names {name!r}, a typed field", f"use {field}=")
+            yield _refused(
+                where,
+                f"engine_args sets {name!r}, for which LmiSettings has a field",
+                f"use {field}=",
+            )
         elif plain == "model_id":
-            yield _refused(where, "engine_args names the model", _MODEL_HINT)
+            yield _refused(where, "engine_args sets the model", _MODEL_HINT)
         elif plain != name or not _ENGINE_NAME.fullmatch(name):
             yield _refused(
                 where,
@@ -52,16 +56,17 @@ def clashes(settings: LmiSettings) -> Iterator[Finding]:
             "put the backend into the object, or remove the object",
         )
     for variable in settings.environment:
-        field_name = rendering.field_of(variable)
+        field_name = field_of(variable)
         if field_name is not None:
             yield _refused(
                 f"settings.environment[{variable!r}]",
-                f"environment names {variable!r}, which a typed field sets",
+                f"environment sets {variable!r}, for which LmiSettings has a field",
                 f"use {field_name}= instead",
             )
 
 
 _ENGINE_NAME: Final = re.compile(r"[a-z0-9_]+")
+_OF_THE_MODEL: Final = {"HF_MODEL_ID", "HF_TOKEN", "HF_REVISION", "MODEL_ID"}
 _MODEL_HINT: Final = "give it with the model data, which says where the model is"
 _HINTS: Final = {
     "dtype": "use auto, fp16, bf16 or fp32: long names such as bfloat16 are refused, and"
@@ -110,7 +115,7 @@ def _refused(where: str, message: str, fix: str) -> Finding:
     return Finding(
         rule="LMI010",
         message=message,
-        why="the container would refuse it or do something else than it says",
+        why="the container would refuse it, or do something else than the setting says",
         fix=fix,
         where=where,
     )
@@ -118,23 +123,19 @@ def _refused(where: str, message: str, fix: str) -> Finding:
 
 def _unknown(name: str, fields: Collection[str]) -> Finding:
     """Say where an unknown field went, or which field has nearly the same name."""
-    if name.upper().removeprefix("OPTION_") in (
-        "HF_MODEL_ID",
-        "HF_TOKEN",
-        "HF_REVISION",
-        "MODEL_ID",
-    ):
+    if name.upper().removeprefix("OPTION_") in _OF_THE_MODEL:
         hint = _MODEL_HINT
-    elif field := rendering.FIELD_OF_OPTION.get(name) or rendering.field_of(name.upper()):
+    elif field := FIELD_OF_OPTION.get(name) or field_of(name.upper()):
         hint = f"use the field {field}"
     elif (fact := option(name)) and fact.replacement:
         hint = f"use {fact.replacement}"
-    elif close := difflib.get_close_matches(name, fields, 1, 0.75):
-        hint = f"did you mean {close[0]}?"
-    elif fact:
-        hint = f"put it into engine_args if the release has it ({fact.effect.rstrip('.')})"
     else:
-        hint = "put it into engine_args if it is an argument of the engine, or into environment"
+        otherwise = (
+            f"put it into engine_args if the release has it ({fact.effect.rstrip('.')})"
+            if fact
+            else "put it into engine_args if it is an argument of the engine, or into environment"
+        )
+        hint = meant(near_names(name, fields, likeness=SUSPECT), otherwise)
     return Finding(
         rule="LMI010",
         message=f"{name} is not a setting",

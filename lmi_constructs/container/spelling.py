@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from lmi_constructs._near_names import SUSPECT, nearest
 from lmi_constructs.container.front_end import option_name, text_of
 from lmi_constructs.facts import options as facts
 from lmi_constructs.findings import Finding
@@ -46,12 +46,7 @@ def spelling_findings(
             yield from _option(name, known)
         else:
             yield from _other(name, known)
-        if (
-            isinstance(value, str)
-            and len(value) > 1
-            and value[0] in "\"'"
-            and value[-1] == value[0]
-        ):
+        if is_quoted(value):
             yield _warning(
                 "LMI008",
                 name,
@@ -81,7 +76,7 @@ def file_findings(properties: Properties, known: frozenset[str]) -> Iterator[Fin
     """Warn about names in a serving.properties that the container does not understand (LMI007)."""
     for option in properties.options.values():
         if option.where.startswith("option."):
-            yield from _misspelt(option.where, option.name, known, "option.{}".format)
+            yield from _misspelled(option.where, option.name, known, "option.{}".format)
             yield from _placeholder(option.where, option.value)
     for name in properties.model:
         folded = name.removeprefix("OPTION_").lower()
@@ -94,6 +89,11 @@ def file_findings(properties: Properties, known: frozenset[str]) -> Iterator[Fin
             )
 
 
+def is_quoted(value: object) -> bool:
+    """Tell whether a value begins and ends with the same quotation mark, which is part of it."""
+    return isinstance(value, str) and len(value) > 1 and value[0] in "\"'" and value[0] == value[-1]
+
+
 def _placeholder(name: str, value: object) -> Iterator[Finding]:
     if isinstance(value, str) and _PLACEHOLDER.fullmatch(value):
         yield _warning(
@@ -102,10 +102,12 @@ def _placeholder(name: str, value: object) -> Iterator[Finding]:
 
 
 def _option(name: str, known: frozenset[str]) -> Iterator[Finding]:
-    yield from _misspelt(name, option_name(name), known, lambda option: f"OPTION_{option.upper()}")
+    yield from _misspelled(
+        name, option_name(name), known, lambda option: f"OPTION_{option.upper()}"
+    )
 
 
-def _misspelt(
+def _misspelled(
     where: str, option: str, known: frozenset[str], spelled: Callable[[str], str]
 ) -> Iterator[Finding]:
     if option in known or option == "entryPoint":
@@ -114,15 +116,15 @@ def _misspelt(
         yield _warning(
             "LMI007",
             where,
-            f"{where} keeps its mixed case and is then not known as an option",
+            f"{where} is in mixed case, which the container keeps, so that no option has that name",
             f"write {spelled(option.lower())}",
         )
-    elif close := difflib.get_close_matches(option, known, 1, 0.85):
+    elif near := nearest(option, known, likeness=SUSPECT):
         yield _warning(
             "LMI007",
             where,
             f"{where} is not an option of any release",
-            f"did you mean {spelled(close[0])}?",
+            f"did you mean {spelled(near)}?",
         )
 
 
@@ -144,7 +146,10 @@ def _other(name: str, known: frozenset[str]) -> Iterator[Finding]:
         return
     if name in _TOKEN_NAMES:
         yield _warning(
-            "LMI007", name, f"{name} is not read for gated models in every library", "use HF_TOKEN"
+            "LMI007",
+            name,
+            f"{name} is not read by every library that loads gated models",
+            "use HF_TOKEN",
         )
     elif name in _ENDPOINT_SETTINGS:
         yield _warning(
@@ -178,13 +183,13 @@ def _foreign(unread: facts.Option) -> Finding:
 def _slip_of_prefix(name: str, known: frozenset[str]) -> str | None:
     """Return what to write for a name such as `OPTIONS_DTYPE`, `None` if it is no such slip."""
     prefix, _, rest = name.upper().partition("_")
-    if prefix == "OPTION" or not difflib.get_close_matches(prefix, ("OPTION",), 1, 0.8):
+    if prefix == "OPTION" or nearest(prefix, ("OPTION",), likeness=SUSPECT) is None:
         return None
     option = rest.lower()
     if option in known:
         return f"write OPTION_{rest}"
-    close = difflib.get_close_matches(option, known, 1, 0.85)
-    return f"did you mean OPTION_{close[0].upper()}?" if close else None
+    near = nearest(option, known, likeness=SUSPECT)
+    return f"did you mean OPTION_{near.upper()}?" if near else None
 
 
 # Read without a prefix by the server, the entry script or a library, or too general to judge.
@@ -220,7 +225,7 @@ def _warning(rule: str, where: str, message: str, fix: str) -> Finding:
     return Finding(
         rule=rule,
         message=message,
-        why="the container starts without the setting, or with a wrong one, and says nothing",
+        why="the container starts without the setting, or with a wrong one, and reports nothing",
         fix=fix,
         severity="warning",
         where=where,

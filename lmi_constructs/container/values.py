@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 Missing = TypeVar("Missing", int, None)
 TRUE: Final = {"1", "on", "t", "true", "y", "yes"}
 FALSE: Final = {"0", "f", "false", "n", "no", "off"}
-OLD_LORA_RANKS: Final = (8, 16, 32, 64, 128, 256, 320, 512)
-"""Ranks that engines take which check them in code, not in a field (LoRAConfig, vllm/config.py of
-0.8.4)."""
 
 _WHOLE: Final = re.compile(r"\s*[+-]?\d+(?:_\d+)*(?:\.0+)?\s*")
 _READABLE: Final = re.compile(r"(\d+(?:\.\d+)?)([kKmMgGtT])")

@@ -8,13 +8,19 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from lmi_constructs.container.arguments import Arguments, Stage, read_arguments
-from lmi_constructs.container.environment_limits import limit_findings
+from lmi_constructs.container.environment_limits import is_legal_name, limit_findings
 from lmi_constructs.container.front_end import Properties, Unknown, merge, shown
-from lmi_constructs.container.modes import mode_findings
+from lmi_constructs.container.lost_settings import (
+    beaten_by_file,
+    dropped_false,
+    never_read,
+    set_twice,
+)
+from lmi_constructs.container.mode_warnings import mode_findings
 from lmi_constructs.container.recommender import ASYNC_HANDLER, TRANSFORMERS_HANDLER, recommend
 from lmi_constructs.container.release import LmiContainer
-from lmi_constructs.container.spelling import file_findings, spelling_findings
-from lmi_constructs.container.start import (
+from lmi_constructs.container.spelling import file_findings, is_quoted, spelling_findings
+from lmi_constructs.container.start_checks import (
     failure,
     model_notes,
     models_are_known,
@@ -24,11 +30,11 @@ from lmi_constructs.container.start import (
 from lmi_constructs.container.values import boolean, decimal, whole
 from lmi_constructs.facts.engine_arguments import engine_arguments
 from lmi_constructs.facts.handler import handler_behaviour
-from lmi_constructs.facts.options import Option, option, option_names
+from lmi_constructs.facts.options import option_names
 from lmi_constructs.findings import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
 ArgumentsVerdict = Literal["accepted", "rejected", "accepted-ignoring", "accepted-without-vllm"]
 
@@ -140,9 +146,9 @@ def _verdict(
 ) -> Verdict:
     properties = merge(environment, serving_properties)
     notes = [*limit_findings(environment), *spelling_findings(environment, option_names())]
-    notes += [*file_findings(properties, option_names()), *_shadowed(properties)]
+    notes += [*file_findings(properties, option_names()), *beaten_by_file(properties)]
     notes += model_notes(properties, model_mounted)
-    notes = _once(notes)
+    notes = _without_renamed(environment, notes)
     behaviour = handler_behaviour(release.release.lmi or 0)
     table = engine_arguments(release.release.engine_version or "")
     if behaviour is None or table is None:
@@ -161,7 +167,7 @@ def _combined(
     notes: list[Finding],
     model_mounted: bool | None,
 ) -> Verdict:
-    errors, notes = _without_quotes(arguments.errors, notes)
+    errors, notes = _without_quotes(arguments.errors, notes, stage.properties)
     refused = [*errors, *(note for note in notes if note.severity == "error")]
     vllm = stage.recommended.serves_with_vllm
     kind: ArgumentsVerdict = "accepted"
@@ -171,9 +177,9 @@ def _combined(
         kind = "accepted-without-vllm"
     elif arguments.ignored:
         kind = "accepted-ignoring"
-    misspelt = {note.where for note in notes if note.rule == "LMI007"}
-    warnings = [*_ignored(stage, arguments, misspelt), *_dropped(stage, arguments)]
-    warnings += [*_said_twice(stage), *mode_findings(stage, arguments.effective)]
+    misspelled = {note.where for note in notes if note.rule == "LMI007"}
+    warnings = [*never_read(stage, arguments, misspelled), *dropped_false(stage, arguments)]
+    warnings += [*set_twice(stage), *mode_findings(stage, arguments.effective)]
     known = vllm is not None and models_are_known(stage.properties, model_mounted)
     ignored = kind == "accepted-ignoring"
     return Verdict(
@@ -187,26 +193,28 @@ def _combined(
     )
 
 
-def _once(notes: list[Finding]) -> list[Finding]:
-    """Return notes without those about a name that is not allowed, whatever it should be (LMI005)."""
-    renamed = {one.where for one in notes if one.rule == "LMI005" and "not allowed" in one.message}
-    return [one for one in notes if one.rule != "LMI007" or one.where not in renamed]
+def _without_renamed(environment: Mapping[str, object], notes: list[Finding]) -> list[Finding]:
+    """Return notes without those on the spelling of a name that is illegal anyway (LMI005)."""
+    illegal = {name for name in environment if not is_legal_name(name)}
+    return [one for one in notes if one.rule != "LMI007" or one.where not in illegal]
 
 
 def _without_quotes(
-    errors: Iterable[Finding], notes: Iterable[Finding]
+    errors: Iterable[Finding], notes: list[Finding], properties: Properties
 ) -> tuple[list[Finding], list[Finding]]:
     """Return errors and notes; where quotes are why a value is refused, the error says so alone."""
-    refused = {error.where for error in errors}
-    quoted = {one.where: one for one in notes if one.rule == "LMI008" and "quotes" in one.message}
+    quoted = {
+        error.where
+        for error in errors
+        if error.where and is_quoted(properties.environment.get(error.where))
+    }
     said = [
         replace(error, fix="remove the quotes around it, which are part of the value")
         if error.where in quoted
         else error
         for error in errors
     ]
-    both = [one for where, one in quoted.items() if where in refused]
-    return said, [note for note in notes if note not in both]
+    return said, [one for one in notes if one.rule != "LMI008" or one.where not in quoted]
 
 
 def _unknown(stage: Stage) -> frozenset[str]:
@@ -229,81 +237,6 @@ def _backend(stage: Stage) -> str | None:
     if not vllm:
         return "huggingface" if stage.recommended.handler == TRANSFORMERS_HANDLER else None
     return "vllm-async" if stage.recommended.handler == ASYNC_HANDLER else "vllm-rolling-batch"
-
-
-def _ignored(stage: Stage, arguments: Arguments, misspelt: set[str | None]) -> Iterator[Finding]:
-    for ignored in arguments.ignored:
-        if ignored.where in misspelt:
-            continue
-        fact = option(ignored.name)
-        yield Finding(
-            rule="LMI002",
-            message=f"{ignored.where} is not read by {stage.container.name}"
-            + (f": {fact.fate}" if fact else ""),
-            why="the container starts without the setting and says nothing",
-            fix=_ignored_fix(fact),
-            severity="warning",
-            where=ignored.where,
-            source=fact.source if fact else None,
-        )
-
-
-def _ignored_fix(fact: Option | None) -> str:
-    if fact is None:
-        return "remove it, or correct the name"
-    if fact.replacement:
-        return f"use {fact.replacement}"
-    return f"remove it ({fact.effect.rstrip('.')})"
-
-
-def _dropped(stage: Stage, arguments: Arguments) -> Iterator[Finding]:
-    for dropped in arguments.dropped:
-        argument = stage.table.get(dropped.name)
-        if argument is not None and argument.default is False:
-            continue
-        yield Finding(
-            rule="LMI002",
-            message=f"{dropped.where}=false has no effect on {stage.container.name}, which drops"
-            " every false on its way to the engine",
-            why="the engine keeps its own default, which may be on",
-            fix="use v26 or later, where false is passed on, or remove it",
-            severity="warning",
-            where=dropped.where,
-            source=stage.behaviour.source,
-        )
-
-
-def _said_twice(stage: Stage) -> Iterator[Finding]:
-    """Warn about an engine argument that is set to two values under its two names."""
-    options = stage.properties.options
-    for row in stage.declared.values():
-        own, engine = options.get(row.name), options.get(row.engine or "")
-        if own is None or engine is None or None in (own.text, engine.text):
-            continue
-        if own.text != engine.text:
-            yield Finding(
-                rule="LMI002",
-                message=f"{own} and {engine} set the same argument of the engine to two values",
-                why="only one of them can reach the engine, and the container says nothing",
-                fix=f"keep one of them: {own.where} or {engine.where}",
-                severity="warning",
-                where=own.where,
-                source=row.source,
-            )
-
-
-def _shadowed(properties: Properties) -> Iterator[Finding]:
-    for variable, name in properties.shadowed.items():
-        yield Finding(
-            rule="LMI011",
-            message=f"{variable} has no effect: {name} in serving.properties has another value"
-            " and wins",
-            why="the file beside the model beats the environment",
-            fix=f"change {name} in the file, or remove it there",
-            severity="warning",
-            where=variable,
-            source="deepjavalibrary/djl-serving@d21927c4: ModelInfo.java",
-        )
 
 
 def _without_table(

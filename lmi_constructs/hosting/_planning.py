@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lmi_constructs._near_names import meant
 from lmi_constructs.container import verdict
 from lmi_constructs.facts import instance_types
 from lmi_constructs.findings import Finding
@@ -93,15 +94,14 @@ def check_architecture(architecture: Architecture | str | None, hub_id: object) 
         return []
     from lmi_constructs.planner import similar_models
 
-    near = similar_models(str(architecture))
-    meant = f"did you mean {' or '.join(near)}? Else " if near else ""
+    otherwise = f"give {_CONFIG}; `lmi plan --list-models` prints the names that are known"
     return [
         Finding(
             rule="LMI103",
             message=f"the planner knows no model {architecture!r}, so that no memory is planned",
             why="a model that does not fit, or that the settings are wrong for, is found when the"
             " deployment fails",
-            fix=f"{meant}give {_CONFIG}; `lmi plan --list-models` prints the names that are known",
+            fix=meant(similar_models(str(architecture)), otherwise),
             severity="warning",
             where="architecture",
         )
@@ -126,11 +126,8 @@ def not_planned(
         return f"no memory is planned: {judged.backend} serves the model, and only vLLM is planned"
     if architecture != hub_id or not _is_unknown_name(architecture):
         return None
-    near = similar_models(str(architecture))
-    hint = f" did you mean {' or '.join(near)}? Or" if near else ""
-    return (
-        f"no memory is planned, as the planner does not know {architecture};{hint} give {_CONFIG}"
-    )
+    hint = meant(similar_models(str(architecture)), f"give {_CONFIG}")
+    return f"no memory is planned, as the planner does not know {architecture}; {hint}"
 
 
 def _is_unknown_name(architecture: Architecture | str | None) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from aws_cdk import aws_sagemaker as sagemaker
 
+from lmi_constructs._near_names import did_you_mean
 from lmi_constructs.facts import instance_types
 from lmi_constructs.facts.host_image_choices import choose_host_image
 from lmi_constructs.facts.host_images import host_images
@@ -217,27 +217,26 @@ def _check_instance(
 def _check_unknown_instance(name: str) -> list[Finding]:
     known = list(instance_types())
     if not _INSTANCE_TYPE.match(name):
-        near = get_close_matches(f"ml.{name.removeprefix('ml.')}", known, n=1)
         return [
             Finding(
                 rule="LMI040",
                 message=f"{name!r} is not the name of an instance type",
                 why="SageMaker refuses the endpoint configuration",
-                fix=f"write {near[0]!r}" if near else "write it like 'ml.g6.48xlarge'",
+                fix=did_you_mean(
+                    f"ml.{name.removeprefix('ml.')}", known, "write it like 'ml.g6.48xlarge'"
+                ),
                 where="instance_type",
                 source="botocore 1.44.8 sagemaker 2017-07-24 ProductionVariantInstanceType",
             )
         ]
     if name not in hosting_instance_type_names():
         return []  # LMI040 of the rules refuses it at synth
-    near = get_close_matches(name, known, n=1)
     return [
         Finding(
             rule="LMI049",
             message=f"instance type {name} is not among the accelerated types known here",
-            why="nothing can be planned for it, and no host image is chosen"
-            + (f"; was {near[0]} meant?" if near else ""),
-            fix="check the name, and give host_image= and startup_timeout= yourself",
+            why="nothing can be planned for it, and no host image is chosen",
+            fix=did_you_mean(name, known, "give host_image= and startup_timeout= yourself"),
             severity="warning",
             where="instance_type",
         )

@@ -7,13 +7,13 @@ import os
 import socket
 import threading
 from contextlib import ExitStack, contextmanager
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from moto.core.base_backend import BackendDict
 from moto.moto_server.threaded_moto_server import ThreadedMotoServer
 from moto.sagemaker.models import sagemaker_backends
 
+from lmi_constructs._near_names import did_you_mean
 from lmi_constructs.local import clients
 from lmi_constructs.local.engines import Engine, ForwardingEngine, StubEngine
 from lmi_constructs.local.errors import LocalAwsError
@@ -161,10 +161,8 @@ def _require_region(region: str) -> None:
     known = sagemaker_backends[clients.ACCOUNT_ID].regions
     if region in known:
         return
-    near = get_close_matches(region, known, n=1)
-    raise LocalAwsError(
-        f"no region {region!r} is known" + (f"; was {near[0]!r} meant?" if near else "")
-    )
+    hint = did_you_mean(region, known, f"use one of {', '.join(sorted(known))}")
+    raise LocalAwsError(f"no region {region!r} is known; {hint}")
 
 
 def _free_port() -> int:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING
 
+from lmi_constructs._near_names import did_you_mean
 from lmi_constructs.container.tokens import is_number_token
 from lmi_constructs.facts.metrics import component_metrics, endpoint_metrics
 from lmi_constructs.findings import Finding, LmiError
@@ -160,13 +160,12 @@ def _wrong_period(message: str) -> Finding:
 def _row(name: str, publishers: str, known: Mapping[str, EndpointMetric]) -> EndpointMetric:
     if name in known:
         return known[name]
-    near = get_close_matches(name, list(known), n=1)
     raise LmiError(
         Finding(
             rule="LMI085",
             message=f"{publishers} publish no metric {name!r}",
             why="an alarm on it would wait for data for ever",
-            fix=f"use {near[0]!r}" if near else "use one of " + ", ".join(known),
+            fix=did_you_mean(name, known, "use one of " + ", ".join(known)),
             where="metric",
         )
     )

@@ -1,5 +1,6 @@
 """What fits: from a model's shape, an instance and the engine's settings to memory and requests."""
 
+from lmi_constructs.planner.advice import advised_findings
 from lmi_constructs.planner.architecture import (
     Architecture,
     Experts,
@@ -12,7 +13,7 @@ from lmi_constructs.planner.judgement import Grade
 from lmi_constructs.planner.plan import Plan, plan
 from lmi_constructs.planner.quantization import Quantization
 from lmi_constructs.planner.start_up import Span, StartUp
-from lmi_constructs.planner.suggestions import Suggestion, advised_findings, suggest
+from lmi_constructs.planner.suggestions import Suggestion, suggest
 
 __all__ = [
     "Architecture",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
+from lmi_constructs.container.engine_versions import version_numbers
 from lmi_constructs.facts import ModelFamily, model_families
 from lmi_constructs.findings import Finding, LmiError
 from lmi_constructs.planner._config_doubts import LARGEST, beyond
@@ -49,7 +49,7 @@ _TIED: Final = ("gemma", "cohere", "starcoder2")
 """Families whose output head is the embedding unless their config says otherwise
 (https://github.com/huggingface/transformers configuration_<family>.py)."""
 
-_MOST: Final = 10_000
+_MOST_LAYERS: Final = 10_000
 """No model has more layers."""
 
 _MUTES_WINDOW: Final = frozenset({"qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "qwen2_5_vl"})
@@ -86,24 +86,18 @@ def parse(
     """
     text = _text_part(config)
     family = _family(config, text)
-    missing = [
-        names[0] for key, names in _NAMES.items() if key in _REQUIRED and not _int(text, key)
-    ]
     layers, hidden, heads = _int(text, "layers"), _int(text, "hidden"), _int(text, "heads")
     head_dim = _size(text, "head_dim") or (hidden // heads if heads else 0)
-    if not missing and not head_dim:
-        missing = ["head_dim"]
-    if any(text.get(key) == 0 for key in _NAMES["kv_heads"]):  # absent are those of the attention
-        missing.append("num_key_value_heads")
+    missing = _missing(text, head_dim)
     if missing and complete:
         raise LmiError(_lacks(name, missing))
     facts = model_families().get(family)
     described = _described_quantization(config, text)
     quantization, quantization_doubt = _quantization(described, layers)
-    window, window_layers, state_layers = _kinds(text, family, layers)
+    window, window_layers, state_layers = _layer_kinds(text, family, layers)
     vision = _vision(config)
     experts, intermediate = _experts(text, family, layers)
-    sparse = experts is not None and experts.layers >= layers
+    has_width = intermediate or family in _WIDENED or (experts and experts.layers >= layers)
     doubts = (
         "its shape is known only in part" if missing else None,
         _family_doubt(family, facts),
@@ -112,9 +106,7 @@ def parse(
         beyond(config, text, _SIZES),
         _oddly_layered(text, layers),
         _odd_dtype(config, text),
-        None
-        if intermediate or sparse or family in _WIDENED
-        else "its intermediate_size is not stated",
+        None if has_width else "its intermediate_size is not stated",
         "the size of its vision tower is not stated" if vision and not vision.parameters else None,
     )
     doubt = next((reason for reason in doubts if reason), None)
@@ -145,9 +137,19 @@ def parse(
         vision=vision,
         quantization=quantization,
         quantization_method=_method(described),
-        least_engine=_version(facts.least_engine) if facts and facts.least_engine else None,
+        least_engine=version_numbers(facts.least_engine) if facts and facts.least_engine else None,
         source=source,
     )
+
+
+def _missing(text: Mapping[str, Any], head_dim: int) -> list[str]:
+    """Return the names of sizes that every model has and a config lacks."""
+    missing = [_NAMES[key][0] for key in _REQUIRED if not _int(text, key)]
+    if not missing and not head_dim:
+        missing = ["head_dim"]
+    if any(text.get(key) == 0 for key in _NAMES["kv_heads"]):  # if absent, as many as other heads
+        missing.append("num_key_value_heads")
+    return missing
 
 
 def _family_doubt(family: str, facts: ModelFamily | None) -> str | None:
@@ -269,7 +271,9 @@ def _quantization(given: Any, layers: int) -> tuple[Any, str | None]:
     return found, None
 
 
-def _kinds(config: Mapping[str, Any], family: str, layers: int) -> tuple[int | None, int, int]:
+def _layer_kinds(
+    config: Mapping[str, Any], family: str, layers: int
+) -> tuple[int | None, int, int]:
     """Return the window, the layers that see only it, and the layers with a state."""
     window: int | None = _size(config, "sliding_window") or None
     if family in _MUTES_WINDOW and not config.get("use_sliding_window"):
@@ -291,7 +295,9 @@ def _whole_layers(config: Mapping[str, Any], family: str, layers: int) -> int:
     """Return the layers that see the whole context, where the config does not list the layers."""
     pattern = config.get("sliding_window_pattern")
     if isinstance(pattern, str) and pattern:  # such as LLLG: local, local, local, global
-        return sum(pattern[layer % len(pattern)] != "L" for layer in range(min(layers, _MOST)))
+        return sum(
+            pattern[layer % len(pattern)] != "L" for layer in range(min(layers, _MOST_LAYERS))
+        )
     if family in _MUTES_WINDOW:
         return min(layers, _size(config, "max_window_layers"))
     every = _size(config, "sliding_window_pattern") or _PATTERN.get(family, 0)
@@ -353,11 +359,14 @@ def _latent(config: Mapping[str, Any]) -> LatentAttention | None:
 
 
 _VISION: Final = ("vision_config", "visual")
-"""Where `embed_dim` stands beside `hidden_size`, that is the width of the language model
-(https://github.com/huggingface/transformers configuration_qwen2_vl.py)."""
 
 
 def _vision(config: Mapping[str, Any]) -> VisionTower | None:
+    """Return the encoder of images, `None` if there is none.
+
+    Where `embed_dim` stands beside `hidden_size`, the latter is the width of the language model
+    (https://github.com/huggingface/transformers configuration_qwen2_vl.py).
+    """
     part = next((p for key in _VISION if isinstance(p := config.get(key), Mapping)), None)
     if part is None:
         return None
@@ -370,8 +379,5 @@ def _vision(config: Mapping[str, Any]) -> VisionTower | None:
 
 
 def _first(config: Mapping[str, Any], *names: str) -> int:
+    """Return the first size that is given, 0 if none is."""
     return next((size for name in names if (size := _size(config, name))), 0)
-
-
-def _version(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", text)[:3])

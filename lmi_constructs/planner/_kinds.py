@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from lmi_constructs.container.front_end import shown
 from lmi_constructs.findings import Finding
 
 if TYPE_CHECKING:
@@ -48,8 +49,14 @@ def settings_of_other_kinds(values: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(
         name
         for name, value in values.items()
-        if value is not None and name in _KINDS and not isinstance(value, _KINDS[name])
+        if value is not None and name in _KINDS and not _is_of_kind(value, _KINDS[name])
     )
+
+
+def _is_of_kind(value: object, kinds: tuple[type, ...]) -> bool:
+    if isinstance(value, tuple):  # of a version, which consists of numbers
+        return tuple in kinds and all(type(part) is int for part in value)
+    return isinstance(value, kinds)
 
 
 def wrong_settings(configuration: object) -> Iterator[Finding]:
@@ -63,8 +70,8 @@ def wrong(name: str, value: object, fix: str) -> Finding:
     """Return the finding about an argument of another kind."""
     return Finding(
         rule="LMI010",
-        message=f"{name} is {value!r}",
-        why="the planner calculates with it, and converts nothing",
+        message=f"{name} cannot be {shown(repr(value))}",
+        why="the planner calculates with the value as it is, and converts nothing",
         fix=fix,
         where=name,
     )

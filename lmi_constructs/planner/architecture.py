@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -10,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from lmi_constructs._near_names import SUSPECT, near_names
 from lmi_constructs.facts import models
 from lmi_constructs.findings import LmiError
 from lmi_constructs.planner._kinds import wrong
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 _BESIDE_CONFIG: Final = ("quantize_config.json", "quant_config.json")
 """Where checkpoints of GPTQ and AWQ described themselves before `config.json` did
 (`get_config_filenames` of vllm/model_executor/layers/quantization/auto_gptq.py and auto_awq.py)."""
+
+_NEEDED: Final = (
+    *("layers", "hidden", "heads", "kv_heads", "head_dim", "vocabulary", "cached_layers"),
+)
 
 NO_FAMILY: Final = "unknown"
 """Family of a model whose config names none, or of which there is no config."""
@@ -228,6 +232,11 @@ class Architecture:
         return 4 if self.dtype == "float32" else 2
 
 
+def size_without_value(architecture: Architecture) -> str | None:
+    """Return a size that is not positive, so that no memory follows from it; `None` if all are."""
+    return next((name for name in _NEEDED if getattr(architecture, name) <= 0), None)
+
+
 def _called(path: Path, content: Mapping[str, Any]) -> str:
     """Return what to call the model of a file that does not say it."""
     own = content.get("_name_or_path")
@@ -249,8 +258,7 @@ def similar_models(name: str) -> tuple[str, ...]:
         for hub_id in models()
     }
     said = wanted if owner else short
-    near = difflib.get_close_matches(said, spelled.values(), n=3, cutoff=0.75)
-    near = [said] if said in near else near
+    near = near_names(said, set(spelled.values()), most=3, likeness=SUSPECT)
     found = {word: [hub_id for hub_id, spelt in spelled.items() if spelt == word] for word in near}
     return tuple(models()[hub_id].hub_id for word in near for hub_id in found[word])[:3]
 

@@ -8,8 +8,9 @@ engines/python/setup/djl_python/lmi_vllm/vllm_async_service.py, which names no u
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from lmi_constructs.container.engine_versions import ANY_VERSION, since
 from lmi_constructs.findings import Finding
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from lmi_constructs.planner.configuration import EngineConfiguration, Setup
 
 _CHUNKED_FROM: Final = (0, 5, 4)
-_CHUNK: Final = (((0, 6, 5), 2048), ((0, 0, 0), 512))
+_CHUNK: Final = (((0, 6, 5), 2048), (ANY_VERSION, 512))
 _CHUNKED_LATENT_FROM: Final = (0, 8, 0)  # https://github.com/vllm-project/vllm/pull/12639
 _LONG_CONTEXT: Final = 32768
 """Old engine: from 0.5.4 on, contexts beyond 32768 tokens are profiled in chunks
@@ -36,11 +37,6 @@ tokens everywhere."""
 _MULTIMODAL_LEAST: Final = 5120
 _MULTIMODAL_UNTIL: Final = (0, 14, 0)
 """Tokens that engines assumed at least for models with images (wheel of 0.8.4; gone in 0.14.0)."""
-
-
-def since(version: tuple[int, ...], table: tuple[tuple[tuple[int, ...], Any], ...]) -> Any:
-    """Return the value of the newest row that is not newer than a version."""
-    return next(value for least, value in table if version >= least)
 
 
 def trial_batch(

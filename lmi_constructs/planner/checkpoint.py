@@ -17,12 +17,14 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from lmi_constructs._near_names import did_you_mean
+from lmi_constructs.container.engine_versions import dotted
+from lmi_constructs.container.quantization_methods import fix_of_unknown_method
 from lmi_constructs.facts import models
 from lmi_constructs.facts.engine_arguments import engine_arguments, registered
 from lmi_constructs.findings import Finding
 from lmi_constructs.planner.architecture import NO_FAMILY
 from lmi_constructs.planner.quantization import Quantization, quantization_named
-from lmi_constructs.readable import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -105,9 +107,9 @@ def doubt_about_format(name: str | None, architecture: Architecture) -> str | No
     return None if known else f"what the engine makes of quantization {name!r} here is not known"
 
 
-def misspelt(name: str | None, version: tuple[int, ...]) -> Iterator[Finding]:
+def unknown_method(name: str | None, version: tuple[int, ...]) -> Iterator[Finding]:
     """Yield that an engine has no such quantisation, where its methods are known."""
-    told = ".".join(map(str, version))
+    told = dotted(version)
     known = registered("quantization_methods", told)
     if not name or not known or name.lower() in known:
         return
@@ -115,9 +117,7 @@ def misspelt(name: str | None, version: tuple[int, ...]) -> Iterator[Finding]:
         rule="LMI004",
         message=f"quantization={name!r} is not a method of vLLM {told}",
         why="the engine stops at start",
-        fix=did_you_mean(name, known)
-        + "remove it for a checkpoint that is already quantised, or use one of "
-        + ", ".join(sorted(known)),
+        fix=fix_of_unknown_method(name, known),
         where="quantization",
         source=f"vllm {told} wheel: vllm/model_executor/layers/quantization/__init__.py",
     )
@@ -131,7 +131,7 @@ def not_a_choice(setting: str, value: str | None, version: tuple[int, ...]) -> I
         value: Its value.
         version: Version of the engine.
     """
-    told = ".".join(map(str, version))
+    told = dotted(version)
     argument = (engine_arguments(told) or {}).get(setting)
     choices = [str(choice) for choice in argument.choices] if argument else []
     if value is None or not choices or value in choices:
@@ -140,7 +140,7 @@ def not_a_choice(setting: str, value: str | None, version: tuple[int, ...]) -> I
         rule="LMI001",
         message=f"{setting}={value!r} is not one of {', '.join(choices)}",
         why="the engine stops at start",
-        fix=f"{did_you_mean(value, choices)}use one of {', '.join(choices)}",
+        fix=did_you_mean(value, choices, f"use one of {', '.join(choices)}", most=3),
         where=setting,
         source=argument.source if argument else None,
     )

@@ -6,9 +6,10 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.container import verdict
+from lmi_constructs.container.engine_versions import ANY_VERSION, since
 from lmi_constructs.findings import raise_errors
 from lmi_constructs.planner._kinds import COUNTS, settings_of_other_kinds, wrong_settings
-from lmi_constructs.planner.batch import SMALL_BATCH, since, trial_batch
+from lmi_constructs.planner.batch import SMALL_BATCH, trial_batch
 from lmi_constructs.planner.cache_formats import cache_bytes
 from lmi_constructs.planner.checkpoint import loaded_format
 
@@ -39,7 +40,7 @@ GRAPHS_IN_BUDGET_FROM: Final = (0, 21, 0)
 LATENT_CACHE_FROM: Final = (0, 7, 1)
 """Latent attention is cached compressed (https://github.com/vllm-project/vllm/pull/12601)."""
 
-_UTILIZATION: Final = (((0, 20, 0), 0.92), ((0, 0, 0), 0.90))
+_UTILIZATION: Final = (((0, 20, 0), 0.92), (ANY_VERSION, 0.90))
 """Defaults of `gpu_memory_utilization` (EngineArgs of the vLLM wheels)."""
 
 _OTHER_ENGINES: Final = frozenset({"trtllm", "deepspeed", "tnx", "neuronx", "scheduler"})
@@ -296,8 +297,7 @@ def fill_in(
 
 def default_utilization(version: tuple[int, ...]) -> float:
     """Return the engine's own default of `gpu_memory_utilization`, from 0 to 1."""
-    share: float = since(version, _UTILIZATION)
-    return share
+    return since(version, _UTILIZATION)
 
 
 def _is_float32(dtype: str | None, architecture: Architecture) -> bool:

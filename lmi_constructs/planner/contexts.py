@@ -72,7 +72,7 @@ def overridden(
             changes = {**{k: v for k, v in changes.items() if k != part}, **inner}
     if scaling:
         changes = {**changes, "rope_scaling": scaling}
-    other = sorted(name for name in changes if name not in _HARMLESS)
+    other = sorted(str(name) for name in changes if name not in _HARMLESS)
     doubt = f"hf_overrides changes {', '.join(other)}" if other else None
     stated = {key: tokens for key in CONTEXT_KEYS if (tokens := _tokens(changes.get(key)))}
     base = architecture.unstretched_context or architecture.max_context
@@ -112,7 +112,7 @@ def _object(value: object) -> dict[str, Any] | None:
     if isinstance(value, str):
         try:
             value = json.loads(value) if value.strip() else {}
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
     if value is None:
         return {}

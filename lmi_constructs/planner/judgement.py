@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
+from lmi_constructs.container.engine_versions import dotted
 from lmi_constructs.container.release import first_release_with
 from lmi_constructs.facts import instance_types
 from lmi_constructs.findings import Finding
+from lmi_constructs.planner.architecture import size_without_value
 from lmi_constructs.planner.cache_formats import doubt_about_cache
 from lmi_constructs.planner.checkpoint import doubt_about_format
 from lmi_constructs.planner.configuration import CONTEXT_CHECKED_FROM
@@ -30,7 +32,8 @@ _TIGHT_UTILIZATION: Final = 0.97
 _SHORTEST_ADVISED: Final = 1024
 """No shorter context in tokens is advised."""
 
-_ABOUT_DEGREE: Final = frozenset({"LMI052", "LMI053", "LMI055"})
+ABOUT_DEGREE: Final = frozenset({"LMI052", "LMI053", "LMI055"})
+"""Rules about the tensor-parallel degree: another degree mends them."""
 
 SHOWN_NOT_KNOWN: Final = "what the driver shows of {} is not known"
 """The one doubt that bounds may settle: a driver shows less than the nominal memory."""
@@ -50,7 +53,7 @@ def judge(
         return "cannot", (_too_large_to_load(memory, architecture, accelerator, setup, sure=True),)
     too_small = memory.pool.high < memory.needed
     if memory.pool.high <= 0 or (too_small and setup.version >= CONTEXT_CHECKED_FROM):
-        if any(one.rule in _ABOUT_DEGREE and one.severity == "error" for one in found):
+        if any(one.rule in ABOUT_DEGREE and one.severity == "error" for one in found):
             return "cannot", ()  # no rank is ever loaded, so that its memory is beside the point
         return "cannot", (_does_not_fit(memory, architecture, accelerator, setup),)
     if any(finding.severity == "error" for finding in found):
@@ -97,16 +100,16 @@ def _fits_barely(
 ) -> Finding:
     usual = memory.pool.usual
     enough = usual >= memory.needed
-    how = "fits" if enough else "may not fit"
+    how = "barely fits" if enough else "may not fit"
     held = max(0.0, usual * GIB) / memory.cache.needed(setup.context or 1)
     short = (
         "" if enough else f"; that leaves a cache of {max(0.0, usual):.1f} GiB, {held:.1f} requests"
     )
     return Finding(
         rule="LMI051",
-        message=f"{architecture.name} {how} on {accelerator.name}{' only just,' if enough else ''} with"
+        message=f"{architecture.name} {how} on {accelerator.name} with"
         f" tensor_parallel_degree {setup.tensor}: {_sum(memory, setup)}{short}",
-        why="the estimate is not exact to that degree: the engine may not start"
+        why="the margin is smaller than the error of the estimate: the engine may not start"
         if enough
         else "by the usual estimate the engine stops at start; only the most favourable lets it start",
         fix=f"{_shorter(memory, architecture, setup)}use more or larger accelerators, or quantised weights",
@@ -125,7 +128,7 @@ def _too_large_to_load(
     sure: bool,
 ) -> Finding:
     """Return that the weights have no room before they are converted."""
-    told = ".".join(map(str, setup.version))
+    told = dotted(setup.version)
     newer = first_release_with(STREAMED_FROM)
     release = f"the container {newer.name}" if newer else "a container with vLLM 0.16"
     return Finding(
@@ -221,6 +224,8 @@ def doubt_about(
     """Return why memory cannot be planned, `None` if it can."""
     if not architecture.understood:
         return architecture.doubt
+    if size := size_without_value(architecture):
+        return f"its {size} is {getattr(architecture, size)}"
     if configuration.doubt:
         return configuration.doubt
     if configuration.unknown:
@@ -255,7 +260,7 @@ def too_little_storage(instance_type: str | None, size: int | None) -> tuple[Fin
     return (
         Finding(
             rule="LMI057",
-            message=f"the weights take {size / 1e9:.0f} GB, the local storage of {instance_type} has"
+            message=f"the weights take {size / 1e9:.0f} GB, but the local storage of {instance_type} has only"
             f" {gb:.0f} GB",
             why="the download fails when the storage is full",
             fix="use a larger instance, or quantised weights",

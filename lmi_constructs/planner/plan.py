@@ -27,7 +27,7 @@ from lmi_constructs.planner.judgement import (
 from lmi_constructs.planner.kv_cache import cache_of
 from lmi_constructs.planner.memory import Memory
 from lmi_constructs.planner.profile import GIB
-from lmi_constructs.planner.rules import broken_rules
+from lmi_constructs.planner.refusals import refusals
 from lmi_constructs.planner.single_instance import fits_nowhere
 from lmi_constructs.planner.start_up import start_up_of
 from lmi_constructs.planner.weights import repository_bytes
@@ -184,7 +184,7 @@ def _outline(
     odd: dict[str, Any] = dict.fromkeys(configuration.beyond_engines())
     setup = fill_in(replace(configuration, **odd), architecture, accelerator)
     size = repository_bytes(architecture) if architecture.understood else None
-    broken = broken_rules(architecture, accelerator, count, configuration, setup)
+    broken = refusals(architecture, accelerator, count, configuration, setup)
     judged = not (configuration.unknown or configuration.doubt)
     found = (*(broken if judged else ()), *too_little_storage(name, size))
     return Plan(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from lmi_constructs.planner.batch import since
+from lmi_constructs.container.engine_versions import ANY_VERSION, since
 
 if TYPE_CHECKING:
     from lmi_constructs.facts import Accelerator
@@ -29,10 +29,10 @@ _EXPERT_HIDDEN_COPIES: Final = 4
 """Hidden states beside the widest intermediate: 110 kB a token of an 8B model
 (https://github.com/vllm-project/vllm/issues/10517)."""
 
-_EXPERT_CHUNK: Final = (((0, 6, 0), 32768), ((0, 0, 0), 65536))
+_EXPERT_CHUNK: Final = (((0, 6, 0), 32768), (ANY_VERSION, 65536))
 """Tokens that the experts work on at once (https://github.com/vllm-project/vllm/pull/7995)."""
 
-_OTHER_ALONE: Final = (((0, 6, 5), (0.01, 0.10, 0.35)), ((0, 0, 0), (0.01, 0.35, 0.6)))
+_OTHER_ALONE: Final = (((0, 6, 5), (0.01, 0.10, 0.35)), (ANY_VERSION, (0.01, 0.35, 0.6)))
 CONTEXT_GIB: Final = (0.01, 0.35)
 _OTHER_PCIE: Final = (0.15, 0.35, 1.2)
 _OTHER_NVLINK: Final = (0.2, 1.4, 2.4)

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.planner._config_doubts import LARGEST
-from lmi_constructs.planner.architecture import Architecture
+from lmi_constructs.planner.architecture import Architecture, size_without_value
 from lmi_constructs.planner.quantization import quantization_named
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from pydantic import TypeAdapter
 
-_NEEDED: Final = ("layers", "hidden", "heads", "kv_heads", "head_dim", "vocabulary")
 _NOT_SENT: Final = frozenset({"source"})
 """Where a shape was read may be a path of somebody's machine."""
 
@@ -52,7 +51,7 @@ def architecture_of(record: object) -> Architecture | None:
     quantization = found.quantization
     sound = (
         all(0 <= number <= LARGEST and math.isfinite(number) for number in _numbers(asdict(found)))
-        and (not found.understood or all(getattr(found, name) for name in _NEEDED))
+        and (not found.understood or size_without_value(found) is None)
         and (found.experts is None or (found.experts.count > 1 and found.experts.width > 0))
         and (quantization is None or quantization_named(quantization.method) is not None)
     )

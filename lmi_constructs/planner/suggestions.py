@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from lmi_constructs.container.doors import assigned, spoken
+from lmi_constructs.container.doors import assigned
 from lmi_constructs.facts import instance_types
 from lmi_constructs.planner.architecture import Architecture
 from lmi_constructs.planner.checkpoint import quantised_copies
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from lmi_constructs.container.doors import Door
     from lmi_constructs.facts import InstanceType
-    from lmi_constructs.findings import Finding
 
 _SHORTEST_CONTEXT: Final = 2048
 _CONTEXT_STEP: Final = 1024
@@ -134,65 +133,6 @@ def _is_better(planned: Plan, current: Plan) -> bool:
     return _ORDER.get(planned.grade, 2) < _ORDER.get(current.grade, 2) and (
         held is None or held >= 1
     )
-
-
-_ADVISED: Final = frozenset(
-    {"LMI050", "LMI051", "LMI052", "LMI053", "LMI054", "LMI055", "LMI056", "LMI101", "LMI102"}
-)
-_ABOUT_DEGREE: Final = frozenset({"LMI052", "LMI053", "LMI055"})
-_DEGREE_ALONE: Final = ("tensor_parallel_degree",)
-_MOST_ADVICE: Final = 2
-"""Ways out that a finding names; `lmi plan` lists all of them."""
-
-
-def advised_findings(
-    current: Plan,
-    region: str | None = None,
-    ways: Iterable[Suggestion] | None = None,
-    *,
-    door: Door = "python",
-) -> tuple[Finding, ...]:
-    """Return the findings of a plan; the first that a change mends also says which.
-
-    A finding about the tensor-parallel degree names the degree that fits, if one does.
-
-    Args:
-        current: The plan.
-        region: Region whose instance types may be named. Default: any.
-        ways: What [`suggest`][] says of the same plan. Default: it is asked.
-        door: Where the reader gives the settings, whose names the advice has.
-    """
-    return tuple(
-        replace(finding, fix=spoken(finding.fix, door))
-        for finding in _advised(current, region, ways, door)
-    )
-
-
-def _advised(
-    current: Plan, region: str | None, ways: Iterable[Suggestion] | None, door: Door
-) -> Iterable[Finding]:
-    advised = [one for one in current.findings if one.rule in _ADVISED]
-    if current.instance_type is None or not advised:
-        return current.findings
-    if ways is None:
-        ways = suggest(current.architecture, current.instance_type, current.configuration, region)
-    fitting = [way for way in ways if way.plan.grade == "fits"]
-    if not fitting:
-        return current.findings
-    degree = next((way for way in fitting if tuple(way.changes) == _DEGREE_ALONE), None)
-    first = min(advised, key=lambda one: one.severity)  # errors first
-    found = []
-    for finding in current.findings:
-        fix, ways = finding.fix, fitting
-        if finding.rule in _ABOUT_DEGREE and degree is not None:
-            fix = f"set tensor_parallel_degree to {degree.plan.setup.tensor}"
-            ways = [way for way in fitting if way is not degree]
-        if finding is first and ways:
-            also = "also " if ways is not fitting else ""
-            best = " or with ".join(way.written(door) for way in ways[:_MOST_ADVICE])
-            fix += f": it {also}fits with {best}"
-        found.append(replace(finding, fix=fix))
-    return found
 
 
 def _tried(current: Plan, kind: str, changes: Mapping[str, Any], change: str = "") -> Suggestion:

@@ -6,10 +6,10 @@ finds (djl-serving@d21927c4 lmi_vllm/vllm_async_service.py).
 
 from __future__ import annotations
 
-import difflib
 import json
 from typing import TYPE_CHECKING, Any, Literal
 
+from lmi_constructs._near_names import did_you_mean
 from lmi_constructs.runtime.errors import RequestError
 from lmi_constructs.runtime.parameters import (
     ChatParameters,
@@ -182,11 +182,10 @@ def _checked(
     names = sorted(getattr(known, "__optional_keys__", ()))  # of a TypedDict with total=False
     unknown = [name for name in parameters if name not in names]
     if unknown:
-        like = difflib.get_close_matches(unknown[0], names, n=1)
-        meant = f"did you mean {like[0]}? If not, " if like else ""
+        otherwise = f"pass what is not documented as extra={{{unknown[0]!r}: ...}} (--extra)"
         raise RequestError(
             f"unknown parameter {', '.join(unknown)}",
-            f"{meant}pass what is not documented as extra={{{unknown[0]!r}: ...}} (--extra)",
+            did_you_mean(unknown[0], names, otherwise),
         )
     return {**parameters, **(extra or {})}
 

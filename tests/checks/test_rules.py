@@ -87,3 +87,12 @@ def test_every_rule_that_is_written_is_run():
     written = {kind for kind in below(Rule) if "id" in vars(kind)}
     own = {kind for kind in written if kind.__module__.startswith("lmi_constructs.")}
     assert own == {type(rule) for rule in RULES}
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["our-org/multi-task-instruction-tuned-llama", "s3://risk-assessment-models-of-today/a/"],
+)
+def test_a_word_that_ends_like_the_beginning_of_a_key_is_no_secret(value):
+    example = Example({"Model/Properties/PrimaryContainer/Environment/HF_MODEL_ID": value})
+    assert "LMI006" not in {finding.rule for finding in findings(example)}

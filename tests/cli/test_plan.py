@@ -150,7 +150,7 @@ def test_refuses_a_region_that_does_not_exist():
     result = run(*MODEL, "--instance", "ml.g6.12xlarge", "--region", "us-esat-1")
     assert result.exit_code == 2
     assert "'us-esat-1' is no region" in result.output
-    assert "us-east-1" in result.output.split("Did you mean ")[1].split("?")[0]
+    assert "us-east-1" in result.output.split("did you mean ")[1].split("?")[0]
     assert "eu-west-1, " in result.output
     assert run(*MODEL, "--instance", "ml.g6.12xlarge", "--region", "us-east-1").exit_code == 0
 

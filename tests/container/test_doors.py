@@ -6,8 +6,7 @@ import pytest
 
 from lmi_constructs import LmiContainer, LmiSettings
 from lmi_constructs.cli.plan import plan as command
-from lmi_constructs.container import doors
-from lmi_constructs.container.doors import assigned, spoken
+from lmi_constructs.container.doors import SETTINGS, assigned, spoken
 from lmi_constructs.planner import EngineConfiguration
 
 ADVICE = (
@@ -64,7 +63,7 @@ def test_words_that_hold_a_name_are_left_alone():
     assert spoken(untouched, "settings") == untouched
 
 
-@pytest.mark.parametrize("name", doors._SETTINGS)
+@pytest.mark.parametrize("name", SETTINGS)
 def test_every_name_is_one_that_its_door_takes(name):
     field = spoken(name, "settings")
     assert field in LmiSettings.model_fields or field == "pipeline_parallel_degree"

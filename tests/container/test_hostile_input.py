@@ -44,6 +44,8 @@ def test_accepts_tokens_in_any_variable(name, token):
         ("OPTION_MAX_MODEL_LEN", "9" * 400 + "k"),
         ("OPTION_SERVED_MODEL_NAME", "\ud800"),
         ("OPTION_STRUCTURED_OUTPUTS_CONFIG", 10**400),
+        ("OPTION_STRUCTURED_OUTPUTS_CONFIG", json.dumps({"backend": "x" * 900})),
+        ("OPTION_STRUCTURED_OUTPUTS_CONFIG", json.dumps({"x" * 900: 1})),
         pytest.param("OPTION_SEED", 10**5000, id="more digits than Python writes"),
     ],
 )

@@ -269,6 +269,18 @@ def test_merging_and_replacing():
     assert repr(LmiSettings(max_loras=2)) == "LmiSettings(max_loras=2)"
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"engine_args": {"a": 1, "b": 2}}, {"engine_args": {"b": 2, "a": 1}}),
+        ({"speculative_config": {"n": 1}}, {"speculative_config": {"n": 1.0}}),
+        ({"gpu_memory_utilization": 1}, {"gpu_memory_utilization": 1.0}),
+    ],
+)
+def test_equal_settings_are_one_key(one, other):
+    assert {LmiSettings(**one), LmiSettings(**other)} == {LmiSettings(**one)}
+
+
 def refusals(environment) -> set[str]:
     try:
         LmiSettings.from_environment(environment)

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from lmi_constructs.container import schema, values
+from lmi_constructs.container import values
 
 TEXTS = st.one_of(
     st.text(alphabet="0123456789+-_. eEkKtfruy", max_size=8),
@@ -53,30 +53,3 @@ def test_reads_units(text, expected):
 def test_refuses_what_is_no_readable_number(text):
     with pytest.raises(ValueError, match=r"."):
         values.readable_whole(text, "kmg")
-
-
-def test_a_schema_finds_unknown_keys_fixed_sets_and_ranges():
-    rules = {
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {
-            "backend": {"enum": ["auto", "outlines"]},
-            "size": {"type": "integer", "minimum": 1},
-            "inner": {"$ref": "#/$defs/Inner"},
-            "either": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
-        },
-        "required": ["backend"],
-        "$defs": {"Inner": {"type": "object", "properties": {"a": {"type": "string"}}}},
-    }
-    assert schema.problems({"backend": "auto", "size": "3", "either": None}, rules) == []
-    assert schema.problems({"backend": "x"}, rules) == ["backend is 'x', not one of auto, outlines"]
-    assert schema.problems({"backend": "auto", "size": 0}, rules) == ["size is 0, too small"]
-    assert schema.problems({"backend": "auto", "other": 1}, rules) == [
-        "value has the unknown key 'other'"
-    ]
-    assert schema.problems({}, rules) == ["value lacks the key 'backend'"]
-    assert schema.problems({"backend": "auto", "inner": {"a": 1}}, rules) == [
-        "a is 1, not of type string"
-    ]
-    assert schema.problems([], rules) == ["value is [], not of type object"]
-    assert schema.problems({"backend": "auto", "either": {}}, rules) != []

@@ -240,13 +240,15 @@ def test_other_images_are_judged_by_their_back_end():
     assert verdict({}, LmiContainer.NEURONX).starts is None
 
 
-def test_a_warm_verdict_takes_less_than_a_millisecond():
-    environment = {**BASE, "OPTION_MAX_MODEL_LEN": "8192", "OPTION_ENABLE_LORA": "true"}
+def test_a_verdict_takes_less_than_a_millisecond_once_the_facts_are_read():
+    environment = {**BASE, "OPTION_ENABLE_LORA": "true"}
     verdict(environment, V27, 8)
-    begin = time.perf_counter()
-    for _ in range(200):
-        verdict(environment, V27, 8)
-    assert (time.perf_counter() - begin) / 200 < 0.001
+    best = float("inf")
+    for length in range(1024, 1074):  # each is another environment, as equal ones are remembered
+        begin = time.perf_counter()
+        verdict({**environment, "OPTION_MAX_MODEL_LEN": str(length)}, V27, 8)
+        best = min(best, time.perf_counter() - begin)
+    assert best < 0.001
 
 
 def test_reads_of_an_old_image_what_means_the_same_on_every_release() -> None:

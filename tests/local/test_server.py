@@ -82,7 +82,9 @@ def test_a_region_that_is_none_is_an_error_no_tool_repeats(aws: LocalAws, servic
 
 
 def test_does_not_start_in_a_region_that_is_none() -> None:
-    with pytest.raises(LocalAwsError, match=r"no region 'us-est-1' is known; was 'us-\w+-1' meant"):
+    with pytest.raises(
+        LocalAwsError, match=r"no region 'us-est-1' is known; did you mean us-\w+-1"
+    ):
         LocalAws(region="us-est-1").start()
 
 

@@ -193,7 +193,7 @@ def test_needs_the_number_of_gpus_for_their_memory(stack: cdk.Stack) -> None:
 
 
 def test_refuses_a_metric_that_does_not_exist_and_names_the_nearest(endpoint: LmiEndpoint) -> None:
-    with pytest.raises(LmiError, match=r"LMI085(.|\n)*'ModelLatency'"):
+    with pytest.raises(LmiError, match=r"LMI085(.|\n)*did you mean ModelLatency?"):
         endpoint.metric("ModelLatencies")
 
 

@@ -10,19 +10,7 @@ from hypothesis import strategies as st
 
 from lmi_constructs.findings import LmiError
 from lmi_constructs.planner import Architecture, EngineConfiguration, plan
-
-LLAMA = {
-    "architectures": ["LlamaForCausalLM"],
-    "model_type": "llama",
-    "hidden_size": 4096,
-    "intermediate_size": 14336,
-    "num_attention_heads": 32,
-    "num_key_value_heads": 8,
-    "num_hidden_layers": 32,
-    "max_position_embeddings": 131072,
-    "vocab_size": 128256,
-    "torch_dtype": "bfloat16",
-}
+from tests.planner.support import LLAMA
 
 
 def test_a_config_gives_the_shape_of_the_known_model():

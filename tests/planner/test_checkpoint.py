@@ -12,7 +12,7 @@ from lmi_constructs import LmiEndpoint, LmiError, LmiSettings, ModelData
 from lmi_constructs.checks import check_template
 from lmi_constructs.cli.plan import plan as plan_command
 from lmi_constructs.planner import Architecture, EngineConfiguration, Plan, advised_findings, plan
-from tests.planner.test_architecture import LLAMA
+from tests.planner.support import LLAMA
 
 if TYPE_CHECKING:
     import aws_cdk as cdk
@@ -201,7 +201,7 @@ def test_the_command_says_so() -> None:
     assert content["suggestions"][0]["changes"] == {"quantization": None}
     misspelt = CliRunner().invoke(plan_command, [*arguments, "awqq"])
     assert misspelt.exit_code == 2
-    assert "Did you mean awq?" in " ".join(misspelt.output.split())
+    assert "did you mean awq?" in " ".join(misspelt.output.split())
 
 
 def test_the_endpoint_stops_synth(stack: cdk.Stack) -> None:

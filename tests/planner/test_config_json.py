@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from lmi_constructs.findings import LmiError
 from lmi_constructs.planner import Architecture, plan
 from lmi_constructs.planner.weights import parameters
-from tests.planner.test_architecture import LLAMA
+from tests.planner.support import LLAMA, of_config
 
 COMMAND_R = {
     "model_type": "cohere",
@@ -243,3 +244,21 @@ def test_counts_the_modules_that_stay_in_16_bits(names, kept):
     found = quantised(quant_method="fp8", modules_to_not_convert=names).quantization
     assert found is not None
     assert dict(found.kept) == pytest.approx(kept)
+
+
+@pytest.mark.parametrize(
+    ("changes", "doubt"),
+    [
+        ({"torch_dtype": "foo"}, "its dtype 'foo' is not known"),
+        ({"intermediate_size": None}, "its intermediate_size is not stated"),
+    ],
+)
+def test_what_is_not_said_is_not_made_up(changes, doubt):
+    p = of_config(changes)
+    assert (p.grade, p.doubt) == ("unknown", doubt)
+
+
+def test_a_model_without_key_value_heads_is_none():
+    with pytest.raises(LmiError, match="no usable num_key_value_heads") as caught:
+        of_config({"num_key_value_heads": 0})
+    assert caught.value.findings[0].rule == "LMI029"

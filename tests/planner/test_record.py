@@ -8,20 +8,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lmi_constructs.facts import models
-from lmi_constructs.planner import Architecture, EngineConfiguration, plan
+from lmi_constructs.planner import EngineConfiguration, plan
 from lmi_constructs.planner.record import architecture_of, record_of
+from tests.planner.support import known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MIXTURE = "deepseek-ai/DeepSeek-R1"
 """Has experts, latent attention and a quantisation."""
-
-
-def known(hub_id: str) -> Architecture:
-    found = Architecture.known(hub_id)
-    assert found is not None
-    return found
 
 
 def recorded(hub_id: str) -> dict[str, Any]:

@@ -18,13 +18,7 @@ from lmi_constructs.planner import (
     plan,
     suggest,
 )
-from tests.planner.test_architecture import LLAMA
-
-
-def known(hub_id: str) -> Architecture:
-    found = Architecture.known(hub_id)
-    assert found is not None
-    return found
+from tests.planner.support import LLAMA, in_container, known
 
 
 def contained(instance_type: str, **told: Any) -> EngineConfiguration:
@@ -141,3 +135,68 @@ def test_what_fits_only_just_says_what_fits() -> None:
     (finding,) = advised_findings(p)
     assert finding.rule == "LMI051"
     assert 'it fits with kv_cache_dtype="fp8" or with max_model_len=' in finding.fix
+
+
+def suggested(
+    hub_id: str, instance: str, region: str | None = None, **settings: Any
+) -> tuple[Suggestion, ...]:
+    return suggest(known(hub_id), instance, EngineConfiguration(**settings), region)
+
+
+def test_no_suggestion_holds_less_than_a_request():
+    for hub_id, instance in (
+        ("Qwen/Qwen3-14B", "ml.g5.2xlarge"),
+        ("Qwen/Qwen3-32B", "ml.g6.xlarge"),
+    ):
+        p = in_container(hub_id, instance, LmiContainer.V27)
+        for way in suggest(p.architecture, instance, p.configuration):
+            assert way.plan.max_concurrency is None or way.plan.max_concurrency >= 1
+
+
+def test_nothing_is_suggested_where_it_fits():
+    assert suggested("Qwen/Qwen3-8B", "ml.g6.12xlarge", tensor_parallel_degree=4) == ()
+
+
+def test_more_ranks_come_before_another_instance():
+    found = suggested("Qwen/Qwen3-32B", "ml.g6.12xlarge", max_model_len=8192, max_num_seqs=32)
+    assert found[0].change == "tensor_parallel_degree=4"
+    assert found[0].plan.grade == "fits"
+
+
+def test_whole_experts_solve_blocks_that_ranks_cut():
+    found = suggested("Qwen/Qwen3-235B-A22B-FP8", "ml.p5.48xlarge", tensor_parallel_degree=8)
+    assert found[0].kind == "expert_parallel"
+    assert found[0].plan.grade == "fits"
+
+
+def test_a_shorter_context_is_the_longest_that_surely_fits():
+    found = suggested("meta-llama/Llama-3.1-8B-Instruct", "ml.g6.2xlarge", max_num_seqs=32)
+    (shorter,) = [s for s in found if s.kind == "context"]
+    tokens = shorter.plan.setup.context
+    assert shorter.plan.grade == "fits"
+    longer = replace(shorter.plan.configuration, max_model_len=tokens + 1024)
+    assert plan(shorter.plan.architecture, "ml.g6.2xlarge", longer).grade != "fits"
+
+
+def test_a_quantised_copy_of_the_same_model_is_suggested():
+    found = suggested("Qwen/Qwen3-14B", "ml.g6.2xlarge", max_model_len=8192)
+    assert any("Qwen/Qwen3-14B-" in s.change and s.plan.grade == "fits" for s in found)
+    assert all("Qwen/Qwen3-14B-" in s.change for s in found if s.kind == "model")
+
+
+def test_instances_are_of_the_region():
+    (found,) = [
+        s
+        for s in suggested("Qwen/Qwen3-32B", "ml.g5.xlarge", "eu-central-1")
+        if s.kind == "instance_type"
+    ]
+    assert "eu-central-1" in instance_types()[found.plan.instance_type].regions
+
+
+def test_every_suggestion_is_better_than_what_there_is():
+    for hub_id in ("meta-llama/Llama-3.3-70B-Instruct", "deepseek-ai/DeepSeek-R1"):
+        found = suggested(hub_id, "ml.g6.48xlarge", tensor_parallel_degree=8)
+        assert found
+        assert all(s.plan.grade in ("fits", "marginal") for s in found)
+        grades = [s.plan.grade for s in found]
+        assert grades == sorted(grades)

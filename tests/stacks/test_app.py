@@ -113,7 +113,7 @@ def test_changes_a_setting_by_context(template: Template) -> None:
     ("context", "says"),
     [
         ({"preset": "gpt-os-120b"}, "did you mean gpt-oss-120b?"),
-        ({"preset": "llama-9"}, "known are: deepseek-r1, qwen3-235b, gpt-oss-120b"),
+        ({"preset": "llama-9"}, "use one of deepseek-r1, qwen3-235b, gpt-oss-120b"),
     ],
 )
 def test_names_the_presets_there_are(context: dict[str, str], says: str) -> None:
@@ -164,7 +164,7 @@ def test_refuses_a_context_that_cannot_be_deployed(context: dict[str, str], says
 def test_says_what_is_wrong_without_a_traceback(tmp_path: Path) -> None:
     done = run(["app.py"], tmp_path, preset="llama-9")
     assert done.returncode == 1
-    assert "known are: deepseek-r1, qwen3-235b, gpt-oss-120b" in done.stderr
+    assert "use one of deepseek-r1, qwen3-235b, gpt-oss-120b" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypedDict
 
+from lmi_constructs._near_names import SURE, nearest
 from lmi_constructs.checks.examples import REMOVED, Example
 from lmi_constructs.checks.resources import Statement, UpdatePolicy
 from lmi_constructs.checks.rules.base import Rule
@@ -25,7 +26,6 @@ from lmi_constructs.checks.values import (
     String,
     literal,
 )
-from lmi_constructs.readable import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -145,7 +145,7 @@ class RoleCannotPull(Rule):
         if not lacking:
             return
         given = [action for one in role.statements for action in one.actions]
-        slips = [(action, nearest(action, given, likeness=0.9)) for action in lacking]
+        slips = [(action, nearest(action, given, likeness=SURE)) for action in lacking]
         meant = " and ".join(f"{action} instead of {near}" for action, near in slips if near)
         message = f"nothing in these templates lets {role.logical_id} do {', '.join(lacking)}"
         fix = f"write {meant}" if meant else None

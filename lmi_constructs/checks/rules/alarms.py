@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from lmi_constructs._near_names import SURE, SUSPECT, nearest
 from lmi_constructs.checks.examples import Example
 from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.rules.common import (
@@ -15,7 +16,7 @@ from lmi_constructs.checks.rules.common import (
 )
 from lmi_constructs.checks.values import UNKNOWN, literal, number, shown
 from lmi_constructs.facts.metrics import component_metrics, endpoint_metrics
-from lmi_constructs.readable import nearest, readable
+from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -140,7 +141,7 @@ def _of_no_endpoint(metric: Metric) -> bool:
     """Tell whether a metric is of something else, such as a notebook or a training job."""
     if metric.dimensions is UNKNOWN or not metric.dimensions:
         return False
-    return not any(nearest(name, _DIMENSION_NAMES, likeness=0.75) for name in metric.dimensions)
+    return not any(nearest(name, _DIMENSION_NAMES, likeness=SUSPECT) for name in metric.dimensions)
 
 
 def _slip(metric: Metric) -> tuple[str, str, str] | None:
@@ -152,13 +153,13 @@ def _slip(metric: Metric) -> tuple[str, str, str] | None:
     known = {**component_metrics(), **endpoint_metrics()}
     if name is None or namespace is None:
         return None
-    meant = _namespace_meant(namespace, is_metric=nearest(name, known, likeness=0.9) is not None)
+    meant = _namespace_meant(namespace, is_metric=nearest(name, known, likeness=SURE) is not None)
     if meant is None:
         return None
     if meant != namespace:
         published = known[name].namespace if name in known else meant
         return "Namespace", namespace, published
-    near = nearest(name, known, likeness=0.9)
+    near = nearest(name, known, likeness=SURE)
     return ("MetricName", name, near) if near and name not in known else None
 
 
@@ -168,7 +169,7 @@ def _namespace_meant(namespace: str, *, is_metric: bool) -> str | None:
     written = namespace.casefold().strip("/")
     if namespace in _NAMESPACES or written in folded:
         return namespace if namespace in _NAMESPACES else folded[written]
-    return nearest(namespace, _NAMESPACES, likeness=0.9) if is_metric else None
+    return nearest(namespace, _NAMESPACES, likeness=SURE) if is_metric else None
 
 
 class ThresholdInAnotherUnit(Rule):

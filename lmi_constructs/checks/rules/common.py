@@ -8,7 +8,16 @@ from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakKeyDictionary
 
-from lmi_constructs.checks.values import UNKNOWN, String, join, literal, number, shown, split
+from lmi_constructs.checks.values import (
+    UNKNOWN,
+    String,
+    is_same,
+    join,
+    literal,
+    number,
+    shown,
+    split,
+)
 from lmi_constructs.container.release import LmiContainer
 from lmi_constructs.facts import InstanceType, instance_types
 from lmi_constructs.findings import LmiError
@@ -241,7 +250,7 @@ def config_of(deployment: Deployment, endpoint: Endpoint | None) -> EndpointConf
 def variant_of(config: EndpointConfig | None, name: object) -> Variant | None:
     """Return the variant of a name, which may be a shadow variant."""
     among = (*config.variants, *config.shadow_variants) if config else ()
-    matching = [variant for variant in among if variant.name == name]
+    matching = [variant for variant in among if is_same(variant.name, name)]
     return matching[0] if len(matching) == 1 else None
 
 

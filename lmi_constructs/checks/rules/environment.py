@@ -26,7 +26,11 @@ if TYPE_CHECKING:
     from lmi_constructs.findings import Finding
 
 _ENVIRONMENT: Final = "Model/Properties/PrimaryContainer/Environment"
-_SECRET_VALUE = re.compile(r"hf_[A-Za-z0-9]{20,}|AKIA[A-Z0-9]{16}|sk-[A-Za-z0-9_-]{20,}")
+_SECRET_VALUE = re.compile(
+    r"(?<![A-Za-z0-9])(hf_[A-Za-z0-9]{20,}|AKIA[A-Z0-9]{16}|sk-[A-Za-z0-9_-]{20,})"
+)
+"""Tokens of the hub, of AWS and of OpenAI; not the end of a word such as `multi-task-...`."""
+
 _SECRET_KEY = re.compile(
     r"((HF|HUB|FACE|API|ACCESS|AUTH|BEARER|GITHUB|SESSION|REFRESH)_?TOKEN"
     r"|SECRET(_KEY|_ACCESS_KEY)?|PASSWORD|API_KEY|ACCESS_KEY)\Z"

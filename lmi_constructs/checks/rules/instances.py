@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from lmi_constructs._near_names import did_you_mean
 from lmi_constructs.checks.examples import REMOVED, Example
 from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.rules.common import instance, release, running, variants
@@ -45,8 +45,7 @@ class UnknownInstanceType(Rule):
             for path, value in variant.instance_types:
                 name = literal(value)
                 if name is not None and name not in known | deployment.facts.instance_types:
-                    near = difflib.get_close_matches(name, sorted(known), n=3)
-                    fix = f"did you mean {' or '.join(near)}?" if near else None
+                    fix = did_you_mean(name, known, self.fix, most=3)
                     message = f"the instance type {name!r} does not exist for endpoints"
                     yield self.found(config, path, message, fix=fix)
 

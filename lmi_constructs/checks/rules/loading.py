@@ -9,7 +9,7 @@ from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.rules.common import config_of, scaled
 from lmi_constructs.checks.rules.memory import llama, plans
 from lmi_constructs.checks.rules.scaling import target_of
-from lmi_constructs.checks.values import number
+from lmi_constructs.checks.values import is_same, number
 from lmi_constructs.facts.loading_times import loading_times
 from lmi_constructs.readable import readable
 
@@ -151,7 +151,11 @@ def _loading_of_one_more(deployment: Deployment, policy: ScalingPolicy) -> list[
             continue
         if thing.component is not None and run.component is thing.component:
             found.append(start_up.load)
-        elif run.component is None and run.config is config and run.variant.name == thing.variant:
+        elif (
+            run.component is None
+            and run.config is config
+            and is_same(run.variant.name, thing.variant)
+        ):
             found.append(start_up.download + start_up.load)
     return found
 

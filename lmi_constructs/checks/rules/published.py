@@ -6,6 +6,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from lmi_constructs._near_names import meant, nearest
 from lmi_constructs.checks.examples import Example
 from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.rules.common import containers, image, release
@@ -13,7 +14,6 @@ from lmi_constructs.checks.rules.targets import is_of_aws
 from lmi_constructs.checks.values import literal, shown
 from lmi_constructs.container.release import LmiContainer
 from lmi_constructs.facts import container_releases
-from lmi_constructs.readable import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +52,7 @@ def nearest_tag(tag: str) -> str | None:
     number = _NUMBER.search(tag)
     named = container_releases().get(f"v{int(number[1])}") if number else None
     tags = [one.tag for one in container_releases().values()]
-    return named.tag if named else nearest(tag, tags, likeness=0.7)
+    return named.tag if named else nearest(tag, tags)
 
 
 def is_in_other_repository(container: Container) -> bool:
@@ -102,7 +102,7 @@ class NotPublished(Rule):
                     resource,
                     path,
                     f"no release has the tag {tag!r}",
-                    fix=f"did you mean {near}? Else {self.fix}" if near else None,
+                    fix=meant((near,) if near else (), self.fix),
                 )
 
 

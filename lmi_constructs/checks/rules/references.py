@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from lmi_constructs._near_names import did_you_mean
 from lmi_constructs.checks.examples import Example
 from lmi_constructs.checks.resources import (
     Alarm,
@@ -19,7 +20,6 @@ from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.rules.common import variants
 from lmi_constructs.checks.values import UNKNOWN, Reference, Text, head, shown, split
 from lmi_constructs.facts.template_references import template_references
-from lmi_constructs.readable import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -99,12 +99,11 @@ class ReferenceToNothing(Rule):
         """Yield names that the template does not declare."""
         for one in deployment.unresolved:
             if one.kind == "missing":
-                near = nearest(one.name, one.known)
                 yield self.found(
                     one.resource,
                     one.path,
                     f"the template declares no {one.name!r}",
-                    fix=f"did you mean {near}? Else declare it" if near else None,
+                    fix=did_you_mean(one.name, one.known, self.fix),
                 )
 
 

@@ -22,7 +22,7 @@ from lmi_constructs.checks.rules.scaling_names import (
     METRICS,
     VARIANT,
 )
-from lmi_constructs.checks.values import UNKNOWN, Text, literal, number, shown
+from lmi_constructs.checks.values import UNKNOWN, Text, is_same, literal, number, shown
 from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
@@ -336,8 +336,10 @@ def target_of(deployment: Deployment, policy: ScalingPolicy) -> ScalableTarget |
     for target in deployment.scalable_targets:
         if target.key == policy.target:
             return target
-        named = policy.resource_id is not None and policy.resource_id == target.resource_id
-        if named and policy.dimension in (None, target.dimension):
+        if is_same(policy.resource_id, target.resource_id) and policy.dimension in (
+            None,
+            target.dimension,
+        ):
             return target
     return None
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from lmi_constructs._near_names import SUSPECT, did_you_mean, nearest
 from lmi_constructs.checks.examples import Example
 from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.values import head, literal
-from lmi_constructs.readable import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterator
 
     from lmi_constructs.checks.deployment import Deployment
     from lmi_constructs.checks.resources import Resource
@@ -62,22 +62,22 @@ class UnknownScalingName(Rule):
         for policy in deployment.scaling_policies:
             yield from self._dimension(policy, policy.dimension)
             metric = literal(policy.predefined_metric)
-            if metric is not None and metric not in METRICS:
-                near = nearest(metric, METRICS, likeness=0.85)
-                if near is not None:
-                    message = f"there is no predefined metric {metric!r}"
-                    yield self.found(policy, METRIC_PATH, message, fix=_asked(near, METRICS))
+            if metric is None or metric in METRICS:
+                continue
+            if nearest(metric, METRICS, likeness=SUSPECT) is not None:
+                message = f"there is no predefined metric {metric!r}"
+                yield self.found(policy, METRIC_PATH, message, fix=_one_of(metric, METRICS))
 
     def _dimension(self, resource: Resource, given: object) -> Iterator[Finding]:
         dimension = literal(given)
         if dimension is None or dimension in DIMENSIONS:
             return
         if dimension.casefold().startswith(f"{NAMESPACE}:"):
-            near = nearest(dimension, DIMENSIONS, likeness=0.6)
             message = f"SageMaker has no scalable dimension {dimension!r}"
-            yield self.found(resource, "ScalableDimension", message, fix=_asked(near, DIMENSIONS))
+            yield self.found(
+                resource, "ScalableDimension", message, fix=_one_of(dimension, DIMENSIONS)
+            )
 
 
-def _asked(near: str | None, names: Iterable[str]) -> str:
-    asked = f"did you mean {near}? Else write" if near else "write"
-    return f"{asked} one of {', '.join(names)}"
+def _one_of(written: str, names: Collection[str]) -> str:
+    return did_you_mean(written, names, f"write one of {', '.join(names)}")

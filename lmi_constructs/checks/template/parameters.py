@@ -6,11 +6,11 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from lmi_constructs._near_names import did_you_mean
 from lmi_constructs.checks.choices import Choice
 from lmi_constructs.checks.template.nodes import nodes
 from lmi_constructs.checks.values import as_mapping, as_sequence, as_string, legible, literal
 from lmi_constructs.findings import Finding, raise_errors
-from lmi_constructs.readable import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -71,13 +71,12 @@ def _refused(sources: Sequence[TemplateSource], given: Mapping[str, str]) -> Ite
         names = {
             str(one) for source in sources for one in as_mapping(source.body.get("Parameters"))
         }
-        near = nearest(name, names, likeness=0.6)
         if not declared:
             yield Finding(
                 rule="LMI010",
                 message=f"no template has a parameter {name!r}",
                 why="the value would change nothing",
-                fix=f"did you mean {near}?" if near else "give a parameter of the templates",
+                fix=did_you_mean(name, names, "give a parameter of the templates"),
                 where="parameter",
             )
         for one in declared:

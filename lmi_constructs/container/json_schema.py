@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lmi_constructs.container.front_end import shown
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -30,11 +32,11 @@ def _problems(
             yield min(branches, key=len)[0]
         return
     if "enum" in schema and value not in schema["enum"]:
-        yield f"{path} is {value!r}, not one of {', '.join(map(str, schema['enum']))}"
+        yield f"{path} is {shown(repr(value))}, not one of {', '.join(map(str, schema['enum']))}"
     elif "const" in schema and value != schema["const"]:
-        yield f"{path} is {value!r}, not {schema['const']!r}"
+        yield f"{path} is {shown(repr(value))}, not {schema['const']!r}"
     elif not _is_kind(value, schema.get("type")):
-        yield f"{path} is {value!r}, not of type {schema['type']}"
+        yield f"{path} is {shown(repr(value))}, not of type {schema['type']}"
     elif isinstance(value, dict):
         yield from _object_problems(value, schema, shared, path)
     elif isinstance(value, list) and isinstance(schema.get("items"), dict):
@@ -52,7 +54,7 @@ def _object_problems(
         if key in known:
             yield from _problems(item, known[key], shared, key)
         elif schema.get("additionalProperties") is False:
-            yield f"{path} has the unknown key {key!r}"
+            yield f"{path} has the unknown key {shown(key)!r}"
     for key in schema.get("required", ()):
         if key not in value:
             yield f"{path} lacks the key {key!r}"

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.container import values
-from lmi_constructs.container.schema import problems
+from lmi_constructs.container.json_schema import problems
 from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _NEGATIVE: Final = re.compile(r"-\d+|-\d*\.\d+")
 
 
-def read(argument: EngineArgument, text: str, behaviour: HandlerBehaviour) -> Any:
+def parse_text(argument: EngineArgument, text: str, behaviour: HandlerBehaviour) -> Any:
     """Return what the engine makes of a text that the container passes on.
 
     Returns:
@@ -35,15 +35,17 @@ def read(argument: EngineArgument, text: str, behaviour: HandlerBehaviour) -> An
     if lowered == "false":
         return _negated_flag(argument, behaviour)
     if argument.action == "none":
-        raise ValueError("belongs to a field that has no command-line argument in this engine")
+        raise ValueError("cannot be set: this engine has no command-line argument for it")
     if argument.action in ("boolean_optional", "store_true"):
-        raise ValueError("is neither true nor false, the only two forms the container turns on")
+        raise ValueError(
+            "is neither true nor false, and the container reads nothing else for a flag"
+        )
     if behaviour.value_form == "separate" and _looks_like_flag(text):
-        raise ValueError("starts with a hyphen, which the engine takes for another argument")
+        raise ValueError("starts with a hyphen, so that the engine takes it for another argument")
     return _converted(argument, text)
 
 
-def bounds_broken(argument: EngineArgument, value: float) -> str | None:
+def broken_bounds(argument: EngineArgument, value: float) -> str | None:
     """Return how a number breaks the limits of the engine's configuration, if it does."""
     limits: Mapping[str, tuple[Callable[[float, float], bool], str]] = {
         "ge": (lambda number, limit: number >= limit, "at least"),
@@ -51,8 +53,7 @@ def bounds_broken(argument: EngineArgument, value: float) -> str | None:
         "le": (lambda number, limit: number <= limit, "at most"),
         "lt": (lambda number, limit: number < limit, "less than"),
     }
-    broken = any(not limits[kind][0](value, limit) for kind, limit in argument.bounds.items())
-    if not broken:
+    if all(limits[kind][0](value, limit) for kind, limit in argument.bounds.items()):
         return None
     return " and ".join(
         f"{limits[kind][1]} {readable(limit)}" for kind, limit in argument.bounds.items()
@@ -63,7 +64,7 @@ def _bare_flag(argument: EngineArgument) -> bool:
     """`true` becomes the flag without a value, whatever the argument is."""
     if argument.action in ("boolean_optional", "store_true") or argument.nargs == "?":
         return True
-    raise ValueError("becomes a flag without a value, but this argument needs one")
+    raise ValueError("is passed on as a flag without a value, but this argument needs a value")
 
 
 def _negated_flag(argument: EngineArgument, behaviour: HandlerBehaviour) -> bool | None:
@@ -72,7 +73,7 @@ def _negated_flag(argument: EngineArgument, behaviour: HandlerBehaviour) -> bool
     if argument.action == "boolean_optional":
         return False
     raise ValueError(
-        f"becomes --no-{argument.name.replace('_', '-')}, which this engine does not know"
+        f"is passed on as --no-{argument.name.replace('_', '-')}, which this engine does not know"
     )
 
 

@@ -1,21 +1,22 @@
-"""The second stage: what ends the start although the arguments pass."""
+"""The second stage: what keeps the model from starting although its arguments are accepted."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from lmi_constructs.container import engine, values
+from lmi_constructs.container import values
 from lmi_constructs.container.arguments import (
+    CONTAINERS_MAX_LORAS,
     Arguments,
     Stage,
-    nearest_method,
     uses_async_handler,
 )
+from lmi_constructs.container.engine_parser import broken_bounds
 from lmi_constructs.container.front_end import MODEL_STORE, Properties, Unknown, shown
+from lmi_constructs.container.quantization_methods import fix_of_unknown_method
 from lmi_constructs.facts.engine_arguments import registered
 from lmi_constructs.findings import Finding
-from lmi_constructs.readable import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,6 +29,10 @@ _STORE_SOURCE: Final = (
 _DJL_ENGINES: Final = {"Python", "MPI", "PyTorch", "OnnxRuntime", "XGBoost", "TensorRT", "Rust"}
 _DJL_ENGINES.update({"TensorFlow", "MXNet", "LightGBM", "SentencePiece", "fastText"})
 _ENTRY: Final = re.compile(r"^\[?(?P<label>[^=\]/]*)\]?=(?P<url>.+)$")
+OLD_LORA_RANKS: Final = (8, 16, 32, 64, 128, 256, 320, 512)
+"""Ranks that engines take which check them in code, not in a field (LoRAConfig, vllm/config.py of
+0.8.4)."""
+
 # Limits that older engines check in code, not in a field (config.py, config/lora.py).
 _OLD_LIMITS: Final[dict[str, tuple[Callable[[float], bool], str]]] = {
     "gpu_memory_utilization": (lambda value: 0 < value <= 1, "greater than 0 and at most 1"),
@@ -38,8 +43,8 @@ _OLD_LIMITS: Final[dict[str, tuple[Callable[[float], bool], str]]] = {
     "max_model_len": (lambda value: value >= 1 or value == -1, "at least 1"),
     "block_size": (lambda value: value >= 1, "at least 1"),
     "max_lora_rank": (
-        lambda value: value in values.OLD_LORA_RANKS,
-        f"one of {', '.join(map(str, values.OLD_LORA_RANKS))}",
+        lambda value: value in OLD_LORA_RANKS,
+        f"one of {', '.join(map(str, OLD_LORA_RANKS))}",
     ),
 }
 
@@ -173,7 +178,7 @@ def _degrees(stage: Stage, arguments: Arguments, gpus: int | None) -> Iterator[F
         where = option.where
     source = "deepjavalibrary/djl-serving@d21927c4: PyModel.java"
     if degree < 1:
-        yield failure(where, f"a degree of {degree} is not positive", "set it to max", source)
+        yield failure(where, f"{where}={degree} is not a positive number", "set it to max", source)
     elif gpus is not None and degree > gpus:
         yield failure(
             where,
@@ -202,7 +207,7 @@ def _limits(stage: Stage, effective: dict[str, Any]) -> Iterator[Finding]:
             continue
         if name in ("max_loras", "max_lora_rank", "max_cpu_loras") and not _with_lora(effective):
             continue
-        allowed = engine.bounds_broken(argument, value) if argument.bounds else None
+        allowed = broken_bounds(argument, value) if argument.bounds else None
         if not argument.bounds and not argument.choices and name in _OLD_LIMITS:
             check, text = _OLD_LIMITS[name]
             allowed = None if check(value) else text
@@ -210,7 +215,7 @@ def _limits(stage: Stage, effective: dict[str, Any]) -> Iterator[Finding]:
             where = where_of(stage, name)
             yield failure(
                 where,
-                f"{name}={value} is refused by the engine's own checks, which want it {allowed}",
+                f"{name}={value} is out of range: the engine requires a value that is {allowed}",
                 f"set {where} to a value that is {allowed}",
                 f"vllm {version} wheel: vllm/config",
             )
@@ -219,16 +224,36 @@ def _limits(stage: Stage, effective: dict[str, Any]) -> Iterator[Finding]:
 def _relations(stage: Stage, effective: dict[str, Any]) -> Iterator[Finding]:
     """Check settings that limit each other."""
     source = f"vllm {stage.container.release.engine_version} wheel: vllm/config"
-    loras, cpu_loras = effective.get("max_loras", 4), effective.get("max_cpu_loras")
+    yield from _fewer_cpu_adapters(stage, effective, source)
+    yield from _more_than_assumed(stage, effective)
+    yield from _small_batches(stage, effective, source)
+    if effective.get("enable_eplb") and not effective.get("enable_expert_parallel"):
+        yield failure(
+            where_of(stage, "enable_eplb"),
+            "enable_eplb needs enable_expert_parallel",
+            "set enable_expert_parallel=true, or remove enable_eplb",
+            source,
+        )
+
+
+def _fewer_cpu_adapters(stage: Stage, effective: dict[str, Any], source: str) -> Iterator[Finding]:
+    """Check that host memory holds all adapters of a batch."""
+    loras, cpu_loras = (
+        effective.get("max_loras", CONTAINERS_MAX_LORAS),
+        effective.get("max_cpu_loras"),
+    )
     if _with_lora(effective) and isinstance(cpu_loras, int) and cpu_loras < loras:
         yield failure(
             where_of(stage, "max_cpu_loras"),
             f"max_cpu_loras={cpu_loras} is below max_loras={loras}",
-            f"set max_cpu_loras to at least {loras} (the container's default of max_loras is 4)",
+            f"set max_cpu_loras to at least {loras} (the container's default of max_loras is {CONTAINERS_MAX_LORAS})",
             source,
         )
+
+
+def _small_batches(stage: Stage, effective: dict[str, Any], source: str) -> Iterator[Finding]:
+    """Check that a batch holds a token of each sequence, and a whole prompt where none is cut."""
     tokens, sequences = effective.get("max_num_batched_tokens"), effective.get("max_num_seqs")
-    yield from _more_than_assumed(stage, effective)
     if isinstance(tokens, int) and isinstance(sequences, int) and 0 < tokens < sequences:
         yield failure(
             where_of(stage, "max_num_batched_tokens"),
@@ -245,13 +270,6 @@ def _relations(stage: Stage, effective: dict[str, Any]) -> Iterator[Finding]:
             f"max_num_batched_tokens={tokens} is below max_model_len={length} while chunked prefill"
             " is off",
             f"set max_num_batched_tokens to at least {length}, or leave chunked prefill on",
-            source,
-        )
-    if effective.get("enable_eplb") and not effective.get("enable_expert_parallel"):
-        yield failure(
-            where_of(stage, "enable_eplb"),
-            "enable_eplb needs enable_expert_parallel",
-            "set enable_expert_parallel=true, or remove enable_eplb",
             source,
         )
 
@@ -299,10 +317,7 @@ def _names(stage: Stage, effective: dict[str, Any]) -> Iterator[Finding]:
         yield failure(
             where_of(stage, "quantization"),
             f"quantize={shown(method)} is not a method of vLLM {version} (unknown or withdrawn)",
-            f"{did_you_mean(method, known)}remove it for a checkpoint that is already quantised, "
-            + nearest_method(method, known)
-            + "or use one of "
-            + ", ".join(sorted(known)),
+            fix_of_unknown_method(method, known),
             f"vllm {version} wheel: vllm/model_executor/layers/quantization/__init__.py",
         )
     parser = stage.properties.text("reasoning_parser")

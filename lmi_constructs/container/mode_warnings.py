@@ -50,7 +50,7 @@ def _older_mode(stage: Stage) -> Iterator[Finding]:
     yield Finding(
         rule="LMI015",
         message=f"{asked.where}={asked.text} {what}",
-        why="the mode is slower and announced to go",
+        why="the mode is slower and is to be removed",
         fix=f"remove {asked.where}: the release then serves asynchronously"
         if by_default
         else f"use {variables}{ASYNC_HANDLER}",
@@ -86,7 +86,7 @@ def _asynchronous(stage: Stage) -> Iterator[Finding]:
             yield Finding(
                 rule="LMI002",
                 message=f"{options[name].where} has no effect in asynchronous mode",
-                why="the container starts without the setting and says nothing",
+                why="the container starts without the setting and reports nothing",
                 fix="remove it: requests choose the form of the answer by their own schema",
                 severity="warning",
                 where=options[name].where,
@@ -170,7 +170,7 @@ def _plain_handler(stage: Stage, where: str, message: str, fix: str) -> Finding:
     return Finding(
         rule="LMI003",
         message=message,
-        why="there is no continuous batching: throughput is a small part of what the GPUs can do",
+        why="without continuous batching, throughput is a fraction of what the GPUs can deliver",
         fix=fix,
         severity="warning",
         where=where,

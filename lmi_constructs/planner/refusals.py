@@ -1,15 +1,16 @@
-"""What refuses to start whatever the memory: shapes that cannot be cut, formats not computed in."""
+"""What the engine refuses to start with, however much memory there is."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from lmi_constructs.container.engine_versions import dotted
 from lmi_constructs.container.release import first_release_with
-from lmi_constructs.container.values import OLD_LORA_RANKS
+from lmi_constructs.container.start_checks import OLD_LORA_RANKS
 from lmi_constructs.facts.engine_arguments import engine_arguments
 from lmi_constructs.findings import Finding
 from lmi_constructs.planner.batch import too_many_sequences
-from lmi_constructs.planner.format_rules import broken_formats
+from lmi_constructs.planner.format_refusals import format_refusals
 from lmi_constructs.planner.profile import CONTEXT_GIB
 from lmi_constructs.readable import readable
 
@@ -38,7 +39,7 @@ _FREE_CHECKED_FROM: Final = (0, 9, 1)
 (https://github.com/vllm-project/llm-compressor/pull/1560: "starting from version 0.9.1")."""
 
 
-def broken_rules(
+def refusals(
     architecture: Architecture,
     accelerator: Accelerator,
     count: int | None,
@@ -48,7 +49,7 @@ def broken_rules(
     """Yield what the engine refuses, as errors, and what it may refuse, as warnings."""
     yield from _accelerator_count(accelerator, count, setup)
     yield from _divisible(architecture, count, setup)
-    yield from broken_formats(architecture, accelerator, configuration, setup)
+    yield from format_refusals(architecture, accelerator, configuration, setup)
     yield from _free_at_start(accelerator, setup)
     if setup.quantization is not None:
         yield from _blocks(architecture, configuration, setup, setup.quantization)
@@ -66,7 +67,7 @@ def _accelerator_count(
     if count is not None and wanted > count:
         yield Finding(
             rule="LMI055",
-            message=f"the engine is to use {wanted} accelerators, but there are {count}"
+            message=f"the engine is told to use {wanted} accelerators, but there are only {count}"
             f" {accelerator.name}",
             why="the engine waits for ranks that never come, or stops at start",
             fix=f"set tensor_parallel_degree to at most {count}, or use a larger instance",
@@ -146,8 +147,8 @@ def _free_at_start(accelerator: Accelerator, setup: Setup) -> Iterator[Finding]:
     yield Finding(
         rule="LMI102",
         message=f"gpu_memory_utilization {readable(setup.utilization)} leaves"
-        f" {spare:.2f} GiB of each {accelerator.name} to what is taken before the engine"
-        f" starts, which is {readable(least)} to {readable(most)} GiB",
+        f" {spare:.2f} GiB of each {accelerator.name} for what is in use before the engine"
+        f" starts, which takes {readable(least)} to {readable(most)} GiB",
         why="the engine stops if less is free at start than the share it is told to use",
         fix="set gpu_memory_utilization to 0.95 or less",
         severity="error" if spare < least else "warning",
@@ -179,7 +180,7 @@ def _blocks(
         yield Finding(
             rule="LMI053",
             message=f"{what} of {a.name} is {width} wide, so that each of {setup.tensor} ranks gets"
-            f" {readable(part)}, no multiple of the {q.method} {'block' if q.block else 'group'} of"
+            f" {readable(part)}, which is not a multiple of the {q.method} {'block' if q.block else 'group'} of"
             f" {multiple}",
             why="the engine stops while it loads the weights, or at the first request",
             fix=(
@@ -211,8 +212,8 @@ def _context(a: Architecture, configuration: EngineConfiguration) -> Iterator[Fi
         return
     yield Finding(
         rule="LMI056",
-        message=f"max_model_len is {wanted}, {a.name} itself knows {longest} tokens",
-        why="the engine refuses a context that the model was not made for",
+        message=f"max_model_len is {wanted}, but {a.name} supports only {longest} tokens",
+        why="the engine refuses a context that is longer than the model's own",
         fix=f"set max_model_len to at most {longest}, or stretch it with rope scaling, as the model's"
         " card says, in hf_overrides or config.json",
         where="max_model_len",
@@ -240,7 +241,7 @@ def _some_windows(a: Architecture) -> Iterator[Finding]:
 
 
 def _adapter_rank(configuration: EngineConfiguration, setup: Setup) -> Iterator[Finding]:
-    rank, version = configuration.max_lora_rank, ".".join(map(str, setup.version))
+    rank, version = configuration.max_lora_rank, dotted(setup.version)
     if not configuration.enable_lora or type(rank) is not int:
         return
     argument = (engine_arguments(version) or {}).get("max_lora_rank")
@@ -261,11 +262,11 @@ def _old_engine(a: Architecture, configuration: EngineConfiguration) -> Iterator
     version = configuration.engine_version
     if version is None or a.least_engine is None or version >= a.least_engine:
         return
-    least, told = (".".join(map(str, numbers)) for numbers in (a.least_engine, version))
+    least, told = dotted(a.least_engine), dotted(version)
     newer = first_release_with(a.least_engine)
     yield Finding(
         rule="LMI017",
-        message=f"{a.name} ({a.family}) is served from vLLM {least} on, this release has {told}",
+        message=f"{a.name} ({a.family}) needs vLLM {least} or later; this release has {told}",
         why="an engine that does not know the model's class stops at start",
         fix=f"use {newer.name} or a later container release"
         if newer

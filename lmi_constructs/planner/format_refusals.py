@@ -1,14 +1,15 @@
-"""Number formats that an engine does not compute with: of weights, activations and cache."""
+"""Number formats that the engine refuses: of weights, activations and cache."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from lmi_constructs.container.engine_versions import ANY_VERSION, dotted, since
 from lmi_constructs.findings import Finding
 from lmi_constructs.planner.architecture import NO_FAMILY
 from lmi_constructs.planner.cache_formats import refused_cache
-from lmi_constructs.planner.checkpoint import misspelt, not_a_choice, not_taken
+from lmi_constructs.planner.checkpoint import not_a_choice, not_taken, unknown_method
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +24,7 @@ _QUANTIZATION: Final = "https://docs.vllm.ai/en/latest/features/quantization/"
 _CONTAINERS_TYPES: Final = frozenset({"fp32", "fp16", "bf16"})
 """Names that the container turns into the engine's (djl-serving, HuggingFaceProperties)."""
 
-_HALF: Final = frozenset({"bfloat16", "bf16"})
+_BFLOAT16: Final = frozenset({"bfloat16", "bf16"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +42,11 @@ class _Capability:
 
 _CAPABILITIES: Final = {
     "awq": _Capability((7, 5), (8, 0), (0, 3, 0)),
-    "gptq": _Capability((6, 0), (6, 0), (0, 0)),
+    "gptq": _Capability((6, 0), (6, 0), ANY_VERSION),
     "int4": _Capability((7, 5), (8, 0), (0, 9, 0)),
-    "int8": _Capability((7, 0), (7, 0), (0, 0)),
+    "int8": _Capability((7, 0), (7, 0), ANY_VERSION),
     "fp8": _Capability((7, 5), (8, 9), (0, 5, 0)),
-    "nf4": _Capability((7, 0), (7, 0), (0, 0)),
+    "nf4": _Capability((7, 0), (7, 0), ANY_VERSION),
     "mxfp4": _Capability((8, 0), (9, 0), (0, 10, 2)),
     "nvfp4": _Capability((7, 5), (10, 0), (0, 9, 0)),
 }
@@ -53,8 +54,8 @@ _CAPABILITIES: Final = {
 MXFP4 before 0.10.2: public start-up log with capability 8.6 refused in August 2025)."""
 
 _BITS: Final = {
-    "awq": (((0, 0), (4,)),),
-    "gptq": (((0, 23, 0), (4, 8)), ((0, 0), (2, 3, 4, 8))),
+    "awq": ((ANY_VERSION, (4,)),),
+    "gptq": (((0, 23, 0), (4, 8)), (ANY_VERSION, (2, 3, 4, 8))),
 }
 """Bits of a weight that the engine reads, from a version on (awq.py, gptq.py and auto_gptq.py of
 vllm/model_executor/layers/quantization in the wheels of 0.8.4, 0.14.0 and 0.23.0)."""
@@ -72,12 +73,12 @@ _NO_INT8_FROM: Final = (10, 0)
 """Blackwell has no kernel for products of 8-bit integers ("Int8 not supported on SM100. Use FP8
 quantization instead": csrc/quantization/w8a8/cutlass of https://github.com/vllm-project/vllm)."""
 
-_HALF_INSTEAD_FROM: Final = (0, 14, 0)
+_FLOAT16_INSTEAD_FROM: Final = (0, 14, 0)
 """Where an accelerator lacks bfloat16 the engine computes in float16 unless it is told otherwise
 (`_resolve_auto_dtype` of vllm/config/model.py, 0.14.0); before, it stopped (worker.py of 0.8.4)."""
 
 
-def broken_formats(
+def format_refusals(
     architecture: Architecture,
     accelerator: Accelerator,
     configuration: EngineConfiguration,
@@ -105,7 +106,7 @@ def _too_old(accelerator: Accelerator, setup: Setup) -> Iterator[Finding]:
     version, least = _LEAST_CAPABILITY
     if accelerator.capability is None or accelerator.capability >= least or setup.version < version:
         return
-    told = ".".join(map(str, setup.version))
+    told = dotted(setup.version)
     yield Finding(
         rule="LMI054",
         message=f"vLLM {told} needs compute capability {least[0]}.{least[1]}, {accelerator.name} has"
@@ -119,9 +120,10 @@ def _too_old(accelerator: Accelerator, setup: Setup) -> Iterator[Finding]:
 
 
 def _bits(a: Architecture, setup: Setup, q: Quantization) -> Iterator[Finding]:
-    rows = _BITS.get(q.method, ())
-    known = next((bits for least, bits in rows if setup.version >= least), ())
-    if not known or q.bits in known:
+    if q.method not in _BITS:
+        return
+    known = since(setup.version, _BITS[q.method])
+    if q.bits in known:
         return
     yield Finding(
         rule="LMI054",
@@ -153,7 +155,7 @@ def _quantization(
     a: Architecture, accelerator: Accelerator, configuration: EngineConfiguration, setup: Setup
 ) -> Iterator[Finding]:
     name, capability = configuration.quantization, accelerator.capability
-    unknown = tuple(misspelt(name, setup.version))
+    unknown = tuple(unknown_method(name, setup.version))
     needs = _CAPABILITIES["fp8"]
     least = needs.refused if setup.version >= needs.lifted else needs.sure
     fp8 = capability is not None and capability >= least
@@ -192,10 +194,10 @@ def _bfloat16(
         return
     told = (configuration.dtype or "auto").lower()
     own = a.dtype == "bfloat16" and a.family != NO_FAMILY
-    if told == "auto" and (not own or setup.version >= _HALF_INSTEAD_FROM):
+    if told == "auto" and (not own or setup.version >= _FLOAT16_INSTEAD_FROM):
         return
-    sure = told in _HALF
-    if told == "auto" or told in _HALF:
+    sure = told in _BFLOAT16
+    if told == "auto" or told in _BFLOAT16:
         yield Finding(
             rule="LMI054",
             message=f"bfloat16 needs compute capability 8.0, {accelerator.name} has"
