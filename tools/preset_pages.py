@@ -55,8 +55,8 @@ def _index(rows: dict[str, CatalogueRow]) -> Iterator[str]:
     yield ""
     yield NOTICE
     yield ""
-    yield "One preset for each baseline of the LMI guide. `lmi presets` prints this table, `lmi presets NAME`"
-    yield "one row with every setting, and the folder `examples/NAME` deploys it."
+    yield "One preset per baseline of the LMI guide. `lmi presets` prints this table, `lmi presets NAME` one"
+    yield "row with every setting, and the folder `examples/NAME` deploys it."
     yield ""
     yield "| Preset | Guide | Model | Instance | Accelerators | Fits | GiB each | Context | At once |"
     yield "|---|---|---|---|---|---|---|---|---|"
@@ -70,8 +70,8 @@ def _index(rows: dict[str, CatalogueRow]) -> Iterator[str]:
             + " |"
         )
     yield ""
-    yield "`Fits` is what the planner says; it knows vLLM only. `GiB each` is what the engine takes of each"
-    yield "accelerator, most of it for the cache; `At once` is how many requests it works on together."
+    yield "`Fits` is the planner's grade; it knows vLLM only. `GiB each` is what the engine uses on each"
+    yield "accelerator, mostly for the cache; `At once` is how many concurrent requests it processes."
     yield ""
     yield from _LIMITS
     yield from _LAYOUT
@@ -81,9 +81,9 @@ _LIMITS = (
     "## One copy, one instance",
     "",
     "An endpoint runs each copy of a model on one instance. `initial_instance_count=2` and scaling",
-    "give independent copies: more requests, not larger models. A model that fits no single instance",
-    "is refused at synth (LMI058): use a quantised checkpoint or a distilled model, or SageMaker",
-    "HyperPod on EKS.",
+    "mean independent copies: more requests, not larger models. A model that fits on no single",
+    "instance is refused at synth (LMI058): use a quantized checkpoint or a distilled model, or",
+    "SageMaker HyperPod on EKS.",
     "",
 )
 
@@ -101,7 +101,7 @@ _LAYOUT = (
     "    └── adapter_model.safetensors",
     "```",
     "",
-    "Uncompressed, and without `original/` or `metal/`. Check a folder, or what is in the bucket:",
+    "Uncompressed, and without `original/` or `metal/`. Check a folder, or the bucket's contents:",
     "",
     "```console",
     "$ lmi presets --layout my-model/",
@@ -117,9 +117,8 @@ _LAYOUT = (
     "$ aws s3 cp serving.properties s3://my-models/llama-3.2-3b/",
     "```",
     "",
-    "Then give its text to the model data, so that it is checked and planned like settings:",
-    "`examples/serving-properties` does it. The file wins over variables of the same name: use one of",
-    "the two.",
+    "Then pass its contents to the model data, so that they are checked and planned like settings, as in",
+    "`examples/serving-properties`. The file overrides variables of the same name: use one of the two.",
 )
 
 
@@ -140,7 +139,7 @@ def _page(table: PresetTable, row: CatalogueRow) -> Iterator[str]:
         yield f"| `{name}` | `{choice.value}` | {choice.source} |"
     if table.guide:
         yield ""
-        yield "## The guide, and what is deployed"
+        yield "## The guide compared with what is deployed"
         yield ""
         yield "| The guide writes | Deployed | Why |"
         yield "|---|---|---|"
@@ -157,7 +156,7 @@ def _page(table: PresetTable, row: CatalogueRow) -> Iterator[str]:
 
 def _facts(table: PresetTable, row: CatalogueRow) -> Iterator[str]:
     known = hub_models()[table.hub_id]
-    gated = {True: "gated: the hub asks for a token", False: "not gated", None: "gate unknown"}
+    gated = {True: "gated: the hub requires a token", False: "not gated", None: "gate unknown"}
     yield "| | |"
     yield "|---|---|"
     yield f"| model | `{table.hub_id}` ({gated[table.gated]}) |"
@@ -181,23 +180,23 @@ def _comparison(table: PresetTable) -> Iterator[str]:
 
 
 def _readme(table: PresetTable, row: CatalogueRow) -> Iterator[str]:
-    token = " `hf auth login`, and accept the model's licence on the hub." if table.gated else ""
+    token = " `hf auth login`, and accept the model's license on the hub." if table.gated else ""
     yield f"# {table.title}"
     yield ""
-    yield f"Deploys `{table.hub_id}` on {row.instance_type}; why so: `docs/presets/{table.name}.md`."
+    yield f"Deploys `{table.hub_id}` on {row.instance_type}; the reasons are in `docs/presets/{table.name}.md`."
     yield ""
-    yield f"1. `pip install 'lmi-constructs[cli]' huggingface_hub`, and `npm install -g aws-cdk`; `cdk bootstrap` once a region.{token}"
+    yield f"1. `pip install 'lmi-constructs[cli]' huggingface_hub`, and `npm install -g aws-cdk`; `cdk bootstrap` once per region.{token}"
     yield f"2. `hf download {table.hub_id} --local-dir model{_revision(table)}`, then `lmi presets --layout model/`."
     yield f"3. `aws s3 sync model/ s3://BUCKET/{table.name}/ --exclude '.cache/*'`, in the endpoint's region."
     yield "4. `cdk deploy -c model_bucket=BUCKET`: the stack prints the endpoint's name."
-    yield '5. `lmi invoke NAME "Hello"`, and `cdk destroy` when done: the instance costs money meanwhile.'
+    yield '5. `lmi invoke NAME "Hello"`, and `cdk destroy` when done: the instance costs money until then.'
     yield ""
     yield "To try it without an AWS account: `pip install 'lmi-constructs[local]'`, start `lmi local` in a"
-    yield "second shell and paste what it prints into this one. Then bootstrap, and go on with step 4: nothing"
-    yield "reads the bucket, and a stub answers in the model's place."
+    yield "second shell and paste what it prints into this one. Then bootstrap, and continue with step 4:"
+    yield "nothing reads the bucket, and a stub responds in place of the model."
     yield ""
-    yield "To change it, give keywords to the preset in `app.py`, such as"
-    yield "`settings=LmiSettings(max_model_len=2048)` or `instance_type=`; scaling and alarms stand there too."
+    yield "To change it, pass keywords to the preset in `app.py`, such as"
+    yield "`settings=LmiSettings(max_model_len=2048)` or `instance_type=`; scaling and alarms are there too."
     if table.notes:
         yield ""
         yield from (f"- {note}" for note in table.notes)

@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from lmi_constructs.checks.rules import Rule
 
 WITHOUT_TEMPLATE = {
-    "LMI010": "a keyword, setting or option is of the wrong kind, or would do nothing",
-    "LMI011": "`serving.properties` cannot be read, or has a value that beats another one given",
-    "LMI012": "a smoke test that could not pass: nothing can be called so, or it names no component",
-    "LMI013": "one variable of the environment is set twice, by keywords that disagree",
-    "LMI017": "the release's engine is older than the one that knows the model's class",
-    "LMI019": "settings are given for an image that behaves like no release anybody named",
-    "LMI028": "files beside the model are missing, packed or in the way",
-    "LMI029": "`config.json` cannot be read, so that nothing can be planned",
-    "LMI038": "the repository of the image is not known, so that no permission to pull can be given",
-    "LMI046": "accelerators, CPUs or memory of a component's copy are missing or out of range",
+    "LMI010": "a keyword, setting or option has the wrong type, or would do nothing",
+    "LMI011": "`serving.properties` cannot be read, or has a value that overrides another one given",
+    "LMI012": "a smoke test that could not pass: nothing can be called this way, or it names no component",
+    "LMI013": "an environment variable is set twice, by keywords that disagree",
+    "LMI017": "the release's engine is older than the first one that supports the model's class",
+    "LMI019": "settings are given for an image, but no release that it behaves like",
+    "LMI028": "files next to the model are missing, archived or in the way",
+    "LMI029": "`config.json` cannot be read, so nothing can be planned",
+    "LMI038": "the image's repository is not known, so no permission to pull can be granted",
+    "LMI046": "the accelerators, CPUs or memory of a component's copy are missing or out of range",
     "LMI048": "a variant has neither or both of `instance_type` and `instance_pools`",
-    "LMI049": "a warning: SageMaker takes the instance type, but nothing is known of its accelerators",
-    "LMI068": "keywords that exclude each other, or of which one is needed",
-    "LMI069": "a variant, region or account that is another than what it is meant for",
+    "LMI049": "a warning: SageMaker accepts the instance type, but nothing is known about its accelerators",
+    "LMI068": "keywords are mutually exclusive, or one of them is required",
+    "LMI069": "a variant, region or account is not the one it is meant for",
 }
-"""What constructs and commands say of their own input, where no template shows the fault."""
+"""What constructs and commands report about their own input, where no template shows the fault."""
 
 FOLDER = Path(__file__).parent.parent / "docs" / "rules"
 
@@ -49,18 +49,18 @@ def _index() -> str:
         "# Rules",
         "",
         "Every rule has an id that never changes. An error makes `app.synth()` raise and `lmi check` exit",
-        "with status 1; a warning is printed. Both can be acknowledged, at the resource or above it:",
+        "with code 1; a warning is printed. Acknowledge either at the resource or above it:",
         "",
         "```python",
         'Validations.of(endpoint).acknowledge(Acknowledgment(id="lmi::LMI043", reason="..."))',
         "```",
         "",
-        "What is acknowledged counts neither at synth nor in `lmi check cdk.out`. Only what a construct",
-        "raises itself, when it is made, cannot be acknowledged: there is nothing yet to deploy",
+        "Acknowledged findings count neither at synth nor in `lmi check cdk.out`. Only what a construct",
+        "raises itself, when it is created, cannot be acknowledged: there is nothing to deploy yet",
         "([more on that](../checks.md#our-constructs)).",
         "",
-        "`lmi check --rule-off LMI043` leaves one out, `--raise LMI043` makes its warnings errors. A",
-        "rule abstains from what it cannot know: a parameter without default, a token, a foreign image.",
+        "`lmi check --rule-off LMI043` turns a rule off, `--raise LMI043` makes its warnings errors. A rule",
+        "abstains from what it cannot know: a parameter without a default, a token, a foreign image.",
     ]
     for family, kinds in rule_families().items():
         lines += ["", f"## {family}", "", "| Rule | Severity | What is wrong |", "|---|---|---|"]
@@ -70,10 +70,10 @@ def _index() -> str:
         ]
     lines += [
         "",
-        "## Of your own input",
+        "## About your own input",
         "",
-        "Constructs, the planner and commands say these of what they are given. No template shows such a",
-        "fault, so there is no page with an example: the message says what to write.",
+        "Constructs, the planner and commands report these about their own input. They show in no template,",
+        "so they have no page with an example: the message says what to write.",
         "",
         "| Id | What is wrong |",
         "|---|---|",
@@ -90,9 +90,9 @@ def _page(rule: Rule) -> str:
         f"**Why it fails.** {_sentence(rule.why)}",
         f"**What to write instead.** {_sentence(rule.fix)}",
         f"**Source.** {source}",
-        "## Found",
+        "## Reported",
         _example(rule.failing),
-        "## Not found",
+        "## Not reported",
         _example(rule.passing),
         "[All rules](index.md)",
     ]
@@ -102,8 +102,8 @@ def _page(rule: Rule) -> str:
 def _example(example: Example) -> str:
     """Show a change of a good template, the values by their paths, and what is known of the model."""
     where = f" in {example.region}" if example.region and example.change else ""
-    good = f"The good template `{example.base}`{where}"
-    parts = [f"{good} as it is"]
+    good = f"The valid template `{example.base}`{where}"
+    parts = [f"{good} unchanged"]
     if example.change:
         parts = [f"{good} with", f"```yaml\n{_changes(example.change)}\n```"]
     if example.model_config is not None:

@@ -1,4 +1,4 @@
-"""Llama 3 70B Instruct, quantised by bitsandbytes while loading, on four L4 GPUs."""
+"""Llama 3 70B Instruct, quantized by bitsandbytes while loading, on four L4 GPUs."""
 
 import os
 

@@ -45,7 +45,7 @@ def _text(error: Any) -> str:
 def region_option(command: _Command) -> _Command:
     """Add `--region`."""
     return click.option(
-        "--region", callback=_named, help="Region; by default that of your AWS configuration."
+        "--region", callback=_named, help="Region. Default: that of your AWS configuration."
     )(command)
 
 
@@ -71,18 +71,24 @@ _REQUEST_OPTIONS = (
         type=click.Choice(["chat", "completion", "inputs"]),
         default="chat",
         show_default=True,
-        help="Form of the request.",
+        help="Request format.",
     ),
     click.option("--system", help="System message of a chat."),
-    click.option("--max-tokens", type=click.IntRange(min=1), help="Most tokens of the answer."),
-    click.option("--temperature", type=float, help="0 always takes the most likely token."),
+    click.option(
+        "--max-tokens", type=click.IntRange(min=1), help="Maximum tokens in the response."
+    ),
+    click.option(
+        "--temperature",
+        type=float,
+        help="Sampling temperature; 0 always picks the most likely token.",
+    ),
     click.option(
         "-p",
         "--parameter",
         "parameters",
         multiple=True,
         metavar="NAME=VALUE",
-        help="Another documented parameter; the value is JSON, or else a text.",
+        help="Another documented parameter; the value is JSON, or else a string.",
     ),
     click.option(
         "--extra",
@@ -95,11 +101,15 @@ _REQUEST_OPTIONS = (
         metavar="FILE",
         help="JSON file with the whole request instead of a prompt; - reads standard input.",
     ),
-    click.option("--adapter", help="LoRA adapter to answer with."),
+    click.option("--adapter", help="LoRA adapter to use."),
     click.option("--component", help="Inference component to call."),
-    click.option("--session", help="Id of a sticky session."),
+    click.option("--session", help="Sticky session id."),
     click.option(
-        "--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output."
+        "--format",
+        "form",
+        type=click.Choice(["text", "json"]),
+        default="text",
+        help="Output format.",
     ),
     region_option,
 )

@@ -33,7 +33,7 @@ _REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-[0-9]+")
 def template_region_option(command: _Command) -> _Command:
     """Add `--region`, for templates that do not say it themselves."""
     return click.option(
-        "--region", callback=_region, help="Region of templates that do not say it themselves."
+        "--region", callback=_region, help="Region of templates that do not name one."
     )(command)
 
 
@@ -57,22 +57,22 @@ _OPTIONS = (
         "images",
         multiple=True,
         metavar="URI=RELEASE",
-        help="An image of your own, by its beginning, behaves like a release (…/my-lmi=v27).",
+        help="Release that images with this URI prefix behave like (…/my-lmi=v27).",
     ),
     click.option(
         "--instance-type",
         "instance_types",
         multiple=True,
         metavar="NAME",
-        help="An instance type that exists though it is not known here.",
+        help="An instance type that exists but is not known to the library.",
     ),
     click.option(
         "--model-config",
         "model_configs",
         multiple=True,
         metavar="MODEL=FILE",
-        help="The config.json of a model, to see whether it fits. MODEL is its logical id, or a"
-        " construct path such as Prod/Llm/Chat where stages share one.",
+        help="A model's config.json, to plan whether it fits. MODEL is its logical id, or a construct"
+        " path such as Prod/Llm/Chat if stages share the id.",
     ),
 )
 

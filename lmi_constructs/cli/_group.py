@@ -24,29 +24,31 @@ class _Command(NamedTuple):
 
 
 _COMMANDS: dict[str, _Command] = {
-    "plan": _Command("lmi_constructs.cli.plan", "Say whether a model fits an instance."),
+    "plan": _Command("lmi_constructs.cli.plan", "Plan whether a model fits on an instance."),
     "verdict": _Command(
-        "lmi_constructs.cli.verdict", "Say what a container release does with settings."
+        "lmi_constructs.cli.verdict", "Show what a container release does with settings."
     ),
-    "options": _Command(
-        "lmi_constructs.cli.options", "Say what an option does and what to write now."
-    ),
-    "presets": _Command("lmi_constructs.cli.presets", "List what is ready to deploy, or show one."),
+    "options": _Command("lmi_constructs.cli.options", "Explain an option and what to write now."),
+    "presets": _Command("lmi_constructs.cli.presets", "List the presets, or show one."),
     "check": _Command(
-        "lmi_constructs.cli.check", "Find in templates what would fail at deploy time."
+        "lmi_constructs.cli.check", "Find what would fail at deploy time in templates."
     ),
     "preflight": _Command(
-        "lmi_constructs.cli.preflight", "Ask the account what endpoints in cdk.out need."
+        "lmi_constructs.cli.preflight", "Check the account for what the endpoints in cdk.out need."
     ),
-    "stage": _Command("lmi_constructs.cli.stage", "Copy a model to S3 as an endpoint mounts it."),
+    "stage": _Command(
+        "lmi_constructs.cli.stage", "Copy a model to S3 in the layout an endpoint mounts."
+    ),
     "report": _Command("lmi_constructs.cli.report", "Write a page about the endpoints in cdk.out."),
     "invoke": _Command("lmi_constructs.cli.invoke", "Send one request to an endpoint."),
-    "stream": _Command("lmi_constructs.cli.stream", "Send one request and print the answer live."),
+    "stream": _Command(
+        "lmi_constructs.cli.stream", "Send one request and print the response live."
+    ),
     "wait": _Command("lmi_constructs.cli.wait", "Wait until an endpoint is in service."),
     "smoke": _Command("lmi_constructs.cli.smoke", "Try every way to call an endpoint."),
     "bench": _Command("lmi_constructs.cli.bench", "Measure an endpoint under load."),
-    "diagnose": _Command("lmi_constructs.cli.diagnose", "Say why an endpoint does not work."),
-    "local": _Command("lmi_constructs.cli.local", "Run a local AWS to deploy to and talk to."),
+    "diagnose": _Command("lmi_constructs.cli.diagnose", "Explain why an endpoint does not work."),
+    "local": _Command("lmi_constructs.cli.local", "Run a local AWS to deploy to and call."),
 }
 
 

@@ -73,48 +73,48 @@ def _picture(ctx: click.Context, param: click.Parameter, value: Path | None) -> 
     default="1,2,4,8,16,32",
     show_default=True,
     metavar="N,N,...",
-    help="Requests in flight, one level after the other.",
+    help="Requests in flight, one level after another.",
 )
 @click.option(
     "--input-tokens",
     type=click.IntRange(min=1),
     default=1024,
     show_default=True,
-    help="Of a prompt.",
+    help="Tokens per prompt.",
 )
 @click.option(
     "--output-tokens",
     type=click.IntRange(min=1),
     default=128,
     show_default=True,
-    help="Of an answer.",
+    help="Tokens per response.",
 )
 @click.option(
     "--requests",
     type=click.IntRange(min=1),
-    help="Requests of a level; by default four for each one in flight, at least 10.",
+    help="Requests per level. Default: four for each one in flight, at least 10.",
 )
 @click.option(
     "--schema",
     type=click.Choice(["chat", "completion"]),
     default="chat",
     show_default=True,
-    help="Form of the requests.",
+    help="Request format.",
 )
-@click.option("--first-token-ms", type=Number(min=0, min_open=True), help="Longest p99 you accept.")
+@click.option("--first-token-ms", type=Number(min=0, min_open=True), help="Highest acceptable p99.")
 @click.option(
     "--between-tokens-ms",
     type=Number(min=0, min_open=True),
-    help="Longest p99 you accept.",
+    help="Highest acceptable p99.",
 )
 @click.option(
     "--plot",
     type=click.Path(dir_okay=False, path_type=Path),
     callback=_picture,
-    help="Picture to write (.png, .svg, .pdf).",
+    help="Plot to write (.png, .svg, .pdf).",
 )
 @click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output."
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output format."
 )
 @region_option
 def bench(
@@ -130,10 +130,10 @@ def bench(
     form: str,
     region: str | None,
 ) -> None:
-    """Measure endpoint NAME with ever more requests in flight, and say what it sustains.
+    """Measure endpoint NAME with increasing concurrency, and report what it sustains.
 
-    Each request costs tokens, and each level a while. Latencies are the median and the 99th
-    percentile. The exit status is 1 if a request failed. Needs the extra `bench`.
+    Each request costs tokens, and each level takes time. Latencies are the median and the 99th
+    percentile. The exit code is 1 if a request failed. Requires the extra `bench`.
     """
     from lmi_constructs.runtime.benchmark import benchmark, capacity, require_tool
 

@@ -63,14 +63,14 @@ def _ids(
     type=click.Choice(["text", "json", "sarif", "junit"]),
     default="text",
     show_default=True,
-    help="How to print the findings.",
+    help="Output format.",
 )
 @click.option(
     "--fail-on",
     type=click.Choice(["error", "warning"]),
     default="error",
     show_default=True,
-    help="What makes the exit status 1.",
+    help="Lowest severity that makes the exit code 1.",
 )
 @click.option(
     "--rule-off",
@@ -78,7 +78,7 @@ def _ids(
     multiple=True,
     metavar="ID",
     callback=_ids,
-    help="Do not report a rule. Repeat it, or separate ids with commas.",
+    help="Turn a rule off. Repeat the option, or separate ids with commas.",
 )
 @click.option(
     "--raise",
@@ -86,12 +86,12 @@ def _ids(
     multiple=True,
     metavar="ID",
     callback=_ids,
-    help="Count warnings of a rule as errors. Repeat it, or separate ids with commas.",
+    help="Count a rule's warnings as errors. Repeat the option, or separate ids with commas.",
 )
 @click.option(
     "--acknowledged",
     is_flag=True,
-    help="Show what the app of a cloud assembly acknowledges, too. It does not count.",
+    help="Also show what the app of a cloud assembly acknowledges; it never counts.",
 )
 @click.option("--endpoint", metavar="NAME", help="Check a running endpoint (reads with boto3).")
 @parameter_option
@@ -112,11 +112,11 @@ def check(
     instance_types: tuple[str, ...],
     model_configs: tuple[str, ...],
 ) -> None:
-    """Say what would fail when templates are deployed, before they are.
+    """Find what would fail at deploy time in templates or a running endpoint.
 
     PATH is a CloudFormation template (JSON or YAML), a cloud assembly (cdk.out), a folder with any
-    of these, or - for standard input. The exit status is 0 if nothing was found to fail on, 1 if
-    something was, and 2 if a path cannot be read or a folder has a broken template.
+    of these, or - for standard input. The exit code is 0 if nothing fails the check, 1 if something
+    does, and 2 if a path cannot be read or a folder has a malformed template.
     """
     if not paths and endpoint is None:
         raise click.UsageError("give at least one PATH, or --endpoint NAME")

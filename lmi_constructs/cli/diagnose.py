@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 @click.argument("name", required=False)
 @click.option("--log", "log", metavar="FILE", help="Read a log file (- for standard input).")
 @click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output."
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output format."
 )
 @region_option
 def diagnose(name: str | None, log: str | None, form: str, region: str | None) -> None:
-    """Say why endpoint NAME does not work, and what to change.
+    """Explain why endpoint NAME does not work, and what to change.
 
-    Its state and its CloudWatch log are read; nothing is changed. With --log a file is read
-    instead, and no AWS account is needed. The exit status is 1 if a failure is found.
+    Reads its state and its CloudWatch log; changes nothing. With --log it reads a file instead, and
+    needs no AWS account. The exit code is 1 if a failure is found.
     """
     if (name is None) == (log is None):
         raise click.UsageError("give either the NAME of an endpoint or --log FILE")

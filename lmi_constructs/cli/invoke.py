@@ -40,10 +40,10 @@ def invoke(
     form: str,
     region: str | None,
 ) -> None:
-    """Ask endpoint NAME and print the answer.
+    """Send a request to endpoint NAME and print the response.
 
-    PROMPT is a text, or - (or nothing) for standard input. An answer that takes longer than 60
-    seconds is lost: `lmi stream` does not have that limit.
+    PROMPT is a string, or - (or nothing) for standard input. A response that takes longer than 60
+    seconds is lost; `lmi stream` does not have that limit.
     """
     with readable_errors():
         request = make_request(

@@ -17,18 +17,18 @@ DEFAULT_PORT = 4599
     type=click.IntRange(0, 65535),
     default=DEFAULT_PORT,
     show_default=True,
-    help="Port; 0 for a free one.",
+    help="Port; 0 picks a free one.",
 )
 @click.option(
     "--engine",
     metavar="URL",
-    help="Server that answers invocations (POST /invocations); by default a stub does.",
+    help="Server that handles invocations (POST /invocations). Default: a stub.",
 )
 @click.option("--region", default="us-east-1", show_default=True, help="Region to export.")
 def local(port: int, engine: str | None, region: str) -> None:
-    """Serve a local AWS to deploy on, until Ctrl-C.
+    """Run a local AWS to deploy to, until Ctrl-C.
 
-    Prints the lines to paste into the shell that deploys. Everything is forgotten at the end.
+    Prints the lines to paste into the shell that deploys. Nothing is kept after it stops.
     """
     from lmi_constructs.local import LocalAws, LocalAwsError
 

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 @click.option("--guide", is_flag=True, help="List every option that the guide names.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 def options(name: str | None, guide: bool, form: str) -> None:
-    """Say what an option does, since when, and what to write now.
+    """Explain what an option does, since when, and what to write now.
 
     NAME is a variable (OPTION_DTYPE), a property (option.dtype) or a plain name (dtype). Without
-    it, all known options are listed.
+    NAME, all known options are listed.
     """
     from lmi_constructs.facts.options import option as find
     from lmi_constructs.facts.options import options as known

@@ -70,16 +70,18 @@ def _list_models(context: click.Context, _: click.Parameter, wanted: bool) -> No
     metavar="TOKENS",
     help="Longest context, such as 16384 or 16K (16k is 16000).",
 )
-@click.option("--max-num-seqs", type=click.IntRange(1, 10**12), help="Sequences that run at once.")
+@click.option(
+    "--max-num-seqs", type=click.IntRange(1, 10**12), help="Maximum concurrent sequences."
+)
 @click.option(
     "--max-num-batched-tokens",
     type=_tokens,
     metavar="TOKENS",
-    help="Tokens of a batch, such as 8K.",
+    help="Maximum tokens per batch, such as 8K.",
 )
-@click.option("--dtype", type=click.Choice(["auto", "fp16", "bf16", "fp32"]), help="Number format.")
-@click.option("--kv-cache-dtype", help="Number format of the cache, such as fp8.")
-@click.option("--quantization", help="Format of the weights, such as awq or fp8.")
+@click.option("--dtype", type=click.Choice(["auto", "fp16", "bf16", "fp32"]), help="Data type.")
+@click.option("--kv-cache-dtype", help="Data type of the KV cache, such as fp8.")
+@click.option("--quantization", help="Quantization of the weights, such as awq or fp8.")
 @click.option(
     "--gpu-memory-utilization",
     type=Number(0, 1, min_open=True),
@@ -89,14 +91,16 @@ def _list_models(context: click.Context, _: click.Parameter, wanted: bool) -> No
     "--measured-cache",
     type=Number(0, 10**6, min_open=True),
     metavar="GIB",
-    help="GiB for the KV cache on each GPU, as the log of this engine says; judged instead of an"
-    " estimate.",
+    help="GiB of KV cache on each GPU, from the log of this engine; replaces the estimate.",
 )
-@click.option("--expert-parallel", is_flag=True, help="Spread whole experts over the GPUs.")
+@click.option("--expert-parallel", is_flag=True, help="Distribute whole experts over the GPUs.")
 @click.option(
-    "--concurrency-at", type=_tokens, metavar="TOKENS", help="Length to count requests at."
+    "--concurrency-at",
+    type=_tokens,
+    metavar="TOKENS",
+    help="Request length to count concurrency at.",
 )
-@click.option("--region", help="Region whose instance types may be suggested.")
+@click.option("--region", help="Region from which to suggest instance types.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 def plan(
     model: str | None,
@@ -117,12 +121,12 @@ def plan(
     region: str | None,
     form: str,
 ) -> None:
-    """Say what a model takes of an instance, and how many requests fit at once.
+    """Plan how much of an instance a model uses, and how many concurrent requests fit.
 
-    The exit status is 0 for the grades fits, marginal (may start or not) and unknown (not planned),
-    since the planner refuses only what it is sure of; --format json has the grade. It is 1 for the
-    grade cannot (does not start), and 2 for wrong usage, such as a model that is not known, or a file
-    that cannot be read.
+    The exit code is 0 for the grades fits, marginal (may or may not start) and unknown (not planned),
+    because the planner refuses only what it is sure of; --format json has the grade. It is 1 for the
+    grade cannot (does not start), and 2 for a usage error, such as an unknown model, or a file that
+    cannot be read.
     """
     from lmi_constructs.container import LmiContainer
     from lmi_constructs.container.arguments import ENGINES_DTYPES

@@ -34,11 +34,11 @@ _FORMAT_VERSION = 1
     type=click.Choice(["fail", "unknown"]),
     default="fail",
     show_default=True,
-    help="What makes the exit status 1.",
+    help="What makes the exit code 1.",
 )
 @fact_options
 @click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output."
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output format."
 )
 @click.pass_context
 def preflight(
@@ -51,13 +51,13 @@ def preflight(
     model_configs: tuple[str, ...],
     form: str,
 ) -> None:
-    """Ask the account about everything that the endpoints in PATH need. Nothing is changed.
+    """Check the account for everything that the endpoints in PATH need. Read-only.
 
-    PATH is a cloud assembly (default: cdk.out), a template, or a folder of templates. Files under the
-    prefix, complete and uncompressed; their serving.properties; the memory plan by the config.json
-    that is really there; adapters; image tag; region and quota; secret, key and role; a free name.
-    What may not be asked is unknown. The exit status is 0 if nothing failed, 1 if something did, and
-    2 if PATH cannot be read.
+    PATH is a cloud assembly (default: cdk.out), a template, or a folder of templates. The checks:
+    files under the prefix, complete and uncompressed; their serving.properties; the memory plan for
+    the config.json that is actually there; adapters; image tag; region and quota; secret, key and
+    role; whether the name is free. What your credentials may not read is unknown. The exit code is 0
+    if nothing failed, 1 if something did, and 2 if PATH cannot be read.
     """
     from lmi_constructs.checks import UnreadableError
     from lmi_constructs.checks.template import read_deployment, read_path

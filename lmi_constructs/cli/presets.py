@@ -26,13 +26,13 @@ _COLUMNS = ("preset", "instance", "accelerators", "fits", "GiB each", "context",
 @click.option(
     "--layout",
     type=click.Path(exists=True, allow_dash=True, path_type=Path),
-    help="Check the files of a model: a folder, or - for names on standard input.",
+    help="Check a model's files: a folder, or - for names on standard input.",
 )
 def presets(name: str | None, form: str, serving_properties: bool, layout: Path | None) -> None:
-    """List the presets, or show one: its settings, and what departs from the guide and why.
+    """List the presets, or show one: its settings, and where and why it departs from the guide.
 
-    `at once` is how many requests the engine works on together; `GiB each` is what it takes of each
-    accelerator. The exit status of --layout is 1 if the container could not use the files.
+    `at once` is how many concurrent requests the engine processes; `GiB each` is what it uses on
+    each accelerator. The exit code of --layout is 1 if the container could not use the files.
     """
     if layout is not None:
         if name is not None or form != "text" or serving_properties:

@@ -33,10 +33,10 @@ def report(
     """Write a page about the endpoints in PATH: memory, settings, findings, scaling, alarms.
 
     PATH is a cloud assembly (default: cdk.out), a template, or a folder of templates. The page is one
-    file that needs no network; by default it is written into the folder, or beside the template.
-    What an app knows of its models stands in its cloud assembly; of other templates say it with
-    --model-config. The exit status is 0 if the page was written, whatever it says, and 2 if PATH
-    cannot be read or the page not be written.
+    file that needs no network; by default it is written into the folder, or next to the template.
+    A cloud assembly contains what its app knows about the models; for other templates supply it with
+    --model-config. The exit code is 0 if the page was written, whatever it says, and 2 if PATH
+    cannot be read or the page cannot be written.
     """
     from lmi_constructs.checks import UnreadableError
     from lmi_constructs.checks.template import read_deployment, read_path

@@ -19,14 +19,18 @@ _COLOURS = {"passed": "green", "failed": "red", "skipped": "yellow"}
 
 @click.command()
 @click.argument("name")
-@click.option("--adapter", "adapters", multiple=True, help="LoRA adapter that must answer.")
+@click.option("--adapter", "adapters", multiple=True, help="LoRA adapter that must respond.")
 @click.option("--component", help="Inference component to call.")
-@click.option("--skip", multiple=True, metavar="CHECK", help="Check to leave out, as it is named.")
+@click.option("--skip", multiple=True, metavar="CHECK", help="Name of a check to skip.")
 @click.option(
-    "--max-tokens", type=click.IntRange(min=1), default=32, show_default=True, help="Per answer."
+    "--max-tokens",
+    type=click.IntRange(min=1),
+    default=32,
+    show_default=True,
+    help="Maximum tokens per response.",
 )
 @click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output."
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output format."
 )
 @region_option
 def smoke(
@@ -38,10 +42,10 @@ def smoke(
     form: str,
     region: str | None,
 ) -> None:
-    """Try every way to call endpoint NAME, and say what works and how long it takes.
+    """Try every way to call endpoint NAME, and report what works and how long it takes.
 
-    Readiness, chats, completions and `inputs`, each also streamed, structured output and adapters.
-    The exit status is 1 if a check fails.
+    The checks: readiness, chat, completion and `inputs`, each also streamed, structured output and
+    adapters. The exit code is 1 if a check fails.
     """
     from lmi_constructs.runtime import service_client
     from lmi_constructs.runtime.smoke import CHECKS, smoke_test

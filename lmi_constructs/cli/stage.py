@@ -23,12 +23,18 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("source")
 @click.argument("destination", metavar="S3://BUCKET/PREFIX/")
-@click.option("--adapter", "adapters", multiple=True, metavar="NAME=FOLDER", help="A LoRA adapter.")
-@click.option("--serving-properties", metavar="FILE", help="File for serving.properties.")
-@click.option("--kms-key", metavar="KEY", help="Id, ARN or alias of the key to encrypt with.")
-@click.option("--dry-run", is_flag=True, help="Say only what would be copied.")
 @click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output."
+    "--adapter",
+    "adapters",
+    multiple=True,
+    metavar="NAME=FOLDER",
+    help="LoRA adapter to include.",
+)
+@click.option("--serving-properties", metavar="FILE", help="File to upload as serving.properties.")
+@click.option("--kms-key", metavar="KEY", help="Id, ARN or alias of the KMS key to encrypt with.")
+@click.option("--dry-run", is_flag=True, help="Only print what would be copied.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output format."
 )
 @region_option
 def stage(
@@ -41,11 +47,11 @@ def stage(
     form: str,
     region: str | None,
 ) -> None:
-    """Copy the model in SOURCE to an S3 prefix, uncompressed, as an endpoint mounts it.
+    """Copy the model in SOURCE to an S3 prefix, uncompressed, in the layout an endpoint mounts.
 
     SOURCE is a folder, or a hub id such as Qwen/Qwen3-8B or Qwen/Qwen3-8B@REVISION. Only one format
-    of weights is taken; what is there already is not uploaded again. The exit status is 0 if the
-    model at the destination is complete, 1 if not, and 2 if an argument cannot be used.
+    of weights is copied; files that are already there are skipped. The exit code is 0 if the model
+    at the destination is complete, 1 if not, and 2 if an argument cannot be used.
     """
     folders = dict(name_and_value(given, "NAME=FOLDER", "--adapter") for given in adapters)
     with readable_errors(), _progress(form == "text" and not dry_run) as (start, advance):

@@ -38,10 +38,10 @@ def stream(
     form: str,
     region: str | None,
 ) -> None:
-    """Ask endpoint NAME and print the answer as it is generated.
+    """Send a request to endpoint NAME and print the response as it is generated.
 
-    PROMPT is a text, or - (or nothing) for standard input. Reasoning and a last line with counts
-    and times go to standard error. With --format json every event is a line of JSON.
+    PROMPT is a string, or - (or nothing) for standard input. Reasoning and a final line with counts
+    and timings go to standard error. With --format json every event is a line of JSON.
     """
     with readable_errors():
         request = make_request(

@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("source", nargs=-1, required=True, metavar="FILE|KEY=VALUE...")
 @click.option("--container", default=None, help="Release, such as v27, or a full image tag.")
-@click.option("--gpus", type=click.IntRange(min=0), default=None, help="GPUs of the instance.")
+@click.option(
+    "--gpus", type=click.IntRange(min=0), default=None, help="Number of GPUs of the instance."
+)
 @click.option(
     "--model-mounted/--no-model-mounted",
     default=None,
     help="Whether model data is mounted at /opt/ml/model.",
 )
-@click.option("--all-containers", is_flag=True, help="Print the table over all studied releases.")
+@click.option("--all-containers", is_flag=True, help="Print a table of all studied releases.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 def verdict(
     source: tuple[str, ...],
@@ -33,11 +35,11 @@ def verdict(
     all_containers: bool,
     form: str,
 ) -> None:
-    """Say what a release does with an environment, before anything is deployed.
+    """Show what a release does with an environment, before you deploy.
 
     FILE holds JSON, Python, shell assignments or a serving.properties; `-` reads standard input.
-    The exit status is 1 if the settings would make a deployment fail; a table over all releases
-    always ends with 0.
+    The exit code is 1 if the settings would make a deployment fail; for --all-containers it is
+    always 0.
     """
     from lmi_constructs.container import LmiContainer
     from lmi_constructs.container import verdict as judge

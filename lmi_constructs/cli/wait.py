@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("name")
-@click.option("--component", help="Inference component that must be in service, too.")
-@click.option("--config", "expected", help="Endpoint configuration that must serve in the end.")
+@click.option("--component", help="Inference component that must also be in service.")
+@click.option(
+    "--config", "expected", help="Endpoint configuration that must be serving at the end."
+)
 @click.option(
     "--timeout",
     type=Number(min=0),
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     type=Number(min=0, min_open=True),
     default=15,
     show_default=True,
-    help="Seconds between two looks.",
+    help="Seconds between polls.",
 )
 @region_option
 def wait(
@@ -42,8 +44,8 @@ def wait(
 ) -> None:
     """Wait until endpoint NAME is in service.
 
-    The exit status is 1 if it failed, if an update was rolled back (it serves the configuration
-    before), or if it is not ready in time.
+    The exit code is 1 if it failed, if an update was rolled back (it serves the previous
+    configuration), or if it is not ready in time.
     """
     with readable_errors():
         from lmi_constructs.runtime import service_client, wait_until_in_service

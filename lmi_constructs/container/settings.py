@@ -77,68 +77,68 @@ class LmiSettings(BaseModel):
             GPUs of the instance. A number below the GPU count starts several copies.
         enable_expert_parallel: Whether experts of a mixture-of-experts model are distributed over
             the GPUs instead of being split.
-        async_mode: Whether vLLM's asynchronous handler serves, which is the recommended way and the
-            default of the library on every release that has it (v15 and later). `False` selects the
-            older rolling batch.
-        rolling_batch: Back end by the container's own name, rendered as it is: for other images
+        async_mode: Whether vLLM's asynchronous handler serves: the recommended mode, and the library's
+            default on every release that has it (v15 and later). `False` selects the older rolling
+            batch.
+        rolling_batch: Back end by the container's own name, passed through: for other images
             (`trtllm`, `lmi-dist`, `tnx`) or to keep an old configuration. Leave it unset for vLLM.
-        entry_point: Module of a handler of your own.
-        max_rolling_batch_size: Sequences in flight at the same time; becomes `max_num_seqs` of vLLM
-            also in asynchronous mode, where the container's default is only 32.
-        max_model_len: Longest sequence in tokens, prompt and answer together; `auto` (v19 and
-            later) takes what fits into the memory; `16K` is read as 16384, `16k` as 16000.
-        max_num_batched_tokens: Tokens that one step of the engine processes.
+        entry_point: Module of a custom handler.
+        max_rolling_batch_size: Maximum concurrent sequences; becomes vLLM's `max_num_seqs`, also in
+            asynchronous mode, where the container's default is only 32.
+        max_model_len: Longest sequence in tokens, prompt and response together; `auto` (v19 and
+            later) uses what fits in memory; `16K` is read as 16384, `16k` as 16000.
+        max_num_batched_tokens: Maximum tokens per engine step.
         gpu_memory_utilization: Share of the GPU memory that the engine may use, above 0 up to 1.
         kv_cache_dtype: Data type of the KV cache, such as `auto` or `fp8`.
         block_size: Tokens in a block of the KV cache.
         swap_space: GiB of host memory per GPU for swapped blocks (until v22).
         cpu_offload_gb: GiB of weights per GPU that stay in host memory.
-        enforce_eager: Whether CUDA graphs are off: less memory, slower answers.
-        enable_prefix_caching: Whether equal beginnings of prompts are computed once.
-        enable_chunked_prefill: Whether long prompts are processed in pieces.
+        enforce_eager: Whether CUDA graphs are off: less memory, slower responses.
+        enable_prefix_caching: Whether shared prompt prefixes are computed only once.
+        enable_chunked_prefill: Whether long prompts are processed in chunks.
         scheduling_policy: Order of waiting requests.
         dtype: Data type of the weights and activations.
-        quantize: Method that quantises the weights while loading, such as `fp8`, or that the
-            checkpoint was quantised with. Not needed for checkpoints that say it themselves.
+        quantize: Method that quantizes the weights while loading, such as `fp8`, or that the
+            checkpoint was quantized with. Not needed if the checkpoint names it.
         load_in_4bit: Old name for bitsandbytes with the Transformers handler; not for vLLM.
         load_format: How weights are read, such as `auto` or `runai_streamer`.
         revision: Revision of the model on the hub.
         trust_remote_code: Whether code in the model repository may run.
-        tokenizer_mode: Kind of the tokenizer: `auto`, `slow`, `mistral` and others by release.
+        tokenizer_mode: Tokenizer mode: `auto`, `slow`, `mistral` and others by release.
         task: What the model does, such as `text-generation` or `text-embedding`.
         served_model_name: Name that requests use for the model.
-        seed: Seed of the random numbers.
+        seed: Random seed.
         max_logprobs: Most log probabilities that a request may ask for.
         disable_custom_all_reduce: Whether the engine's own all-reduce is off.
-        disable_sliding_window: Whether the sliding window of a model is not used.
-        disable_log_stats: Whether the engine logs no statistics.
-        structured_outputs_backend: Library for structured answers, such as `xgrammar`; rendered in
-            the way of each release (a guided-decoding option until v16).
+        disable_sliding_window: Whether the model's sliding window is off.
+        disable_log_stats: Whether the engine's statistics logging is off.
+        structured_outputs_backend: Library for structured outputs, such as `xgrammar`; rendered as
+            each release expects it (a guided-decoding option until v16).
         speculative_config: Speculative decoding, as the engine's JSON object.
-        limit_mm_per_prompt: Most media of each kind in a prompt.
+        limit_mm_per_prompt: Maximum media items of each kind per prompt.
         hf_overrides: Changes to the model's config.json.
-        compilation_config: Compilation, as the engine's JSON object.
+        compilation_config: Compilation settings, as the engine's JSON object.
         enable_lora: Whether adapters can be served; only one copy of the model then runs.
         max_loras: Adapters in one batch; the container's default is 4.
         max_lora_rank: Largest rank of an adapter.
         max_cpu_loras: Adapters kept in host memory, at least `max_loras`.
-        fully_sharded_loras: Whether adapters are split over the GPUs completely.
+        fully_sharded_loras: Whether adapters are fully sharded over the GPUs.
         lora_extra_vocab_size: Additional tokens of an adapter (until v17).
-        enable_auto_tool_choice: Whether the model decides itself about tool calls.
-        tool_call_parser: Parser of tool calls in the model's own form.
-        reasoning_parser: Parser of reasoning in the model's own form.
-        chat_template: Template, or path of one, that replaces the tokenizer's.
-        output_formatter: Form of answers in rolling batch; asynchronous mode ignores it.
+        enable_auto_tool_choice: Whether the model decides when to call tools.
+        tool_call_parser: Parser for the model's tool-call format.
+        reasoning_parser: Parser for the model's reasoning format.
+        chat_template: Template, or path to one, that replaces the tokenizer's.
+        output_formatter: Response format in rolling batch; asynchronous mode ignores it.
         speculative_draft_model: Draft model of lmi-dist (until v14) and Neuron.
         speculative_length: Tokens that such a draft model proposes.
         draft_model_tp_size: GPUs of such a draft model.
         max_input_len: Longest prompt in tokens, on the TensorRT-LLM image only.
         max_beam_width: Widest beam, on the TensorRT-LLM image only.
         model_loading_timeout: Seconds that loading may take inside the container (the image's
-            default is 1200); the endpoint has a limit of its own.
+            default is 1200); the endpoint has its own limit.
         predict_timeout: Seconds that one request may take inside the container.
-        fail_fast: Whether the server exits when a worker dies for good.
-        job_queue_size: Requests that wait before the server answers 503.
+        fail_fast: Whether the server exits when a worker fails permanently.
+        job_queue_size: Requests that may queue before the server returns 503.
         engine_args: Any other option by name; checked against the release's engine.
         environment: Any other environment variable, such as `NCCL_DEBUG`.
     """

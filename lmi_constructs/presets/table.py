@@ -109,7 +109,9 @@ def parser_choices(hub_id: str) -> dict[str, Choice]:
     row = parsers_of(hub_id)
     chosen: dict[str, Choice] = {}
     if row is not None and row.tool_call_parser is not None:
-        chosen["enable_auto_tool_choice"] = Choice(True, "tool calls arrive parsed, not as text")
+        chosen["enable_auto_tool_choice"] = Choice(
+            True, "tool calls arrive parsed, not as plain text"
+        )
         chosen["tool_call_parser"] = Choice(row.tool_call_parser, row.source)
     if row is not None and row.reasoning_parser is not None:
         chosen["reasoning_parser"] = Choice(row.reasoning_parser, row.source)

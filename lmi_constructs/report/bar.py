@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 GRADES: Final[dict[Grade, str]] = {
     "fits": "fits",
-    "marginal": "marginal (may start or not)",
+    "marginal": "marginal (may or may not start)",
     "cannot": "cannot (does not start)",
     "unknown": "unknown (not planned)",
 }

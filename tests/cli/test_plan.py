@@ -243,9 +243,9 @@ def test_what_is_not_known_exits_with_0_as_the_help_says():
     result = run("--model", "zai-org/GLM-5-FP8", "--instance", "ml.p5.48xlarge")
     assert (result.exit_code, "unknown (not planned)" in result.output) == (0, True)
     said = " ".join(run("--help").output.split())
-    grades = "is 0 for the grades fits, marginal (may start or not) and unknown (not planned)"
+    grades = "is 0 for the grades fits, marginal (may or may not start) and unknown (not planned)"
     assert grades in said
-    assert "It is 1 for the grade cannot (does not start), and 2 for wrong usage" in said
+    assert "It is 1 for the grade cannot (does not start), and 2 for a usage error" in said
 
 
 def test_copies_and_idle_gpus_are_said():

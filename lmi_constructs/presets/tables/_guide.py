@@ -7,7 +7,7 @@ from typing import Final
 from lmi_constructs.presets.table import Choice, Departure
 
 RELEASE: Final = "v27"
-RELEASE_SOURCE: Final = "newest release whose behaviour has been verified by running its code"
+RELEASE_SOURCE: Final = "newest release whose behavior has been verified by running its code"
 
 LOADING: Final = Choice(1800, "LMI guide 3.7: 1800 to 3600 seconds")
 LOADING_LARGE: Final = Choice(
@@ -21,7 +21,7 @@ UNSTUDIED: Final = (
 """Why LMI016 is fine."""
 
 LORA_NOTE: Final = (
-    "Adapters lie under `adapters/NAME/` beside the model's files, and are loaded at the start; name"
+    "Adapters are in `adapters/NAME/` next to the model's files, and are loaded at startup; select"
     " one in a request with `adapters`, or with `lmi invoke NAME --adapter`."
 )
 
@@ -32,8 +32,8 @@ def model_id(guide: str, deployed: str | None = None) -> Departure:
         key="HF_MODEL_ID",
         guide=guide,
         deployed=deployed or "the S3 prefix at /opt/ml/model, if model_data is one",
-        why="SageMaker mounts the files there and the container finds them by itself; with a hub id"
-        " beside them it would load a second model",
+        why="SageMaker mounts the files there and the container finds them; with a hub id as well it"
+        " would load a second model",
     )
 
 
@@ -41,16 +41,16 @@ ROLLING_BATCH: Final = Departure(
     key="OPTION_ROLLING_BATCH",
     guide="vllm",
     deployed=None,
-    why="from LMI v17 on that value chooses the old synchronous engine; without it the container"
-    " takes the asynchronous one, which the guide recommends",
+    why="from LMI v17 on that value selects the old synchronous engine; without it the container"
+    " uses the asynchronous one, which the guide recommends",
 )
 
 LMI_DIST: Final = Departure(
     key="OPTION_ROLLING_BATCH",
     guide="lmi-dist",
     deployed=None,
-    why="LMI v15 dropped that back end; vLLM's asynchronous mode has what it was chosen for, and is"
-    " what the container takes when nothing is said",
+    why="LMI v15 dropped that back end; vLLM's asynchronous mode offers what it was chosen for, and"
+    " is the container's default",
 )
 
 TRUST_REMOTE_CODE: Final = Departure(
@@ -65,8 +65,8 @@ LORA_EXTRA_VOCAB_SIZE: Final = Departure(
     key="OPTION_LORA_EXTRA_VOCAB_SIZE",
     guide="256",
     deployed=None,
-    why="vLLM 0.12 (LMI v18) removed it: an adapter with tokens of its own cannot be served any more,"
-    " and the setting would be ignored without a word",
+    why="vLLM 0.12 (LMI v18) removed it: an adapter with its own tokens can no longer be served, and"
+    " the setting would be silently ignored",
 )
 
 
@@ -76,6 +76,6 @@ def quantize(method: str) -> Departure:
         key="OPTION_QUANTIZE",
         guide=method,
         deployed=None,
-        why=f"the checkpoint says it itself; naming {method} forces the plain kernels where the engine"
-        " would take the faster Marlin ones (djl-serving user guides, ahead-of-time quantisation)",
+        why=f"the checkpoint names it already; setting {method} forces the plain kernels where the engine"
+        " would use the faster Marlin ones (djl-serving user guides, ahead-of-time quantization)",
     )

@@ -108,17 +108,17 @@ LMI_DIST = PresetTable(
             key="OPTION_SPECULATIVE_LENGTH",
             guide="5",
             deployed=None,
-            why="without a draft model there is nothing to guess; 5 is the back end's own default",
+            why="without a draft model there is nothing to speculate; 5 is the back end's own default",
         ),
         Departure(
             key="OPTION_DRAFT_MODEL_TP_SIZE",
             guide="1",
             deployed=None,
-            why="without a draft model there is nothing to spread; 1 is the back end's own default",
+            why="without a draft model there is nothing to split; 1 is the back end's own default",
         ),
     ),
     acknowledged=_ACKNOWLEDGED,
-    notes=("The release gets no fixes any more: choose `llama-3-8b` for anything new.",),
+    notes=("The release no longer gets fixes: choose `llama-3-8b` for anything new.",),
 )
 
 DEEPSPEED = PresetTable(
@@ -139,7 +139,7 @@ DEEPSPEED = PresetTable(
                 "djl_python.deepspeed", f"{_DEEPSPEED}: without it another handler serves"
             ),
             "tensor_parallel_degree": Choice("max", _DEEPSPEED),
-            "max_rolling_batch_size": Choice(4, "what the handler takes when nothing is said"),
+            "max_rolling_batch_size": Choice(4, "the handler's default"),
             "dtype": Choice("fp16", "LMI guide 3.3: fp16 on older GPUs; the kernels' own type"),
             "model_loading_timeout": _guide.LOADING,
         }
@@ -147,7 +147,7 @@ DEEPSPEED = PresetTable(
     engine_args=MappingProxyType(
         {
             "triangular_masking": Choice(True, "LMI guide 3.1, settings for DeepSpeed"),
-            "max_tokens": Choice(4096, f"{_DEEPSPEED}: prompt and answer; all the model knows"),
+            "max_tokens": Choice(4096, f"{_DEEPSPEED}: prompt and response; the model's maximum"),
         }
     ),
     guide=MappingProxyType(
@@ -163,7 +163,7 @@ DEEPSPEED = PresetTable(
             key="OPTION_RETURN_ALL_LOGITS",
             guide="false",
             deployed=None,
-            why=f"{_NEVER_AN_OPTION}; logits are not returned anyway",
+            why=f"{_NEVER_AN_OPTION}; logits are not returned in any case",
         ),
         Departure(
             key="OPTION_CHECKPOINT",
@@ -174,7 +174,7 @@ DEEPSPEED = PresetTable(
         ),
     ),
     acknowledged=_ACKNOWLEDGED,
-    notes=("The release gets no fixes any more: choose `llama-3-8b` for anything new.",),
+    notes=("The release no longer gets fixes: choose `llama-3-8b` for anything new.",),
 )
 
 NEURON = PresetTable(
@@ -202,11 +202,11 @@ NEURON = PresetTable(
         }
     ),
     engine_args=MappingProxyType(
-        {"n_positions": Choice(4096, f"{_NEURON}: prompt and answer; the default is 128")}
+        {"n_positions": Choice(4096, f"{_NEURON}: prompt and response; the default is 128")}
     ),
     acknowledged=_ACKNOWLEDGED,
     notes=(
         'On Trainium: `instance_type="ml.trn1.32xlarge"` with `tensor_parallel_degree=8`.',
-        "The planner does not know this engine: nothing is said about memory.",
+        "The planner does not know this engine, so there is no memory plan.",
     ),
 )

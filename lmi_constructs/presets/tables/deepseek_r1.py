@@ -28,8 +28,8 @@ DEEPSEEK_R1 = PresetTable(
             ),
             "max_model_len": Choice(
                 32768,
-                "model card huggingface.co/deepseek-ai/DeepSeek-R1: evaluated with answers of up to"
-                " 32768 tokens; the model itself knows 163840",
+                "model card huggingface.co/deepseek-ai/DeepSeek-R1: evaluated with responses of up to"
+                " 32768 tokens; the model supports 163840",
             ),
             "model_loading_timeout": _guide.LOADING_LARGE,
             **parser_choices(_HUB_ID),
@@ -37,7 +37,7 @@ DEEPSEEK_R1 = PresetTable(
     ),
     notes=(
         "The checkpoint is FP8 already: neither `dtype` nor `quantize` is set.",
-        "The repository holds close to 700 GB. From the hub each new instance downloads them within"
-        " an hour or fails: keep a copy in S3, in the same region.",
+        "The repository holds close to 700 GB. From the hub each new instance must download them within"
+        " an hour or it fails: keep a copy in S3, in the same region.",
     ),
 )

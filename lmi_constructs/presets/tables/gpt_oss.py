@@ -28,7 +28,7 @@ GPT_OSS_120B = PresetTable(
                 8, f"{_BASELINE}; 64 attention and 8 key-value heads divide by 8"
             ),
             "max_rolling_batch_size": Choice(64, _BASELINE),
-            "max_model_len": Choice(8192, f"{_BASELINE}; the model itself knows 131072 tokens"),
+            "max_model_len": Choice(8192, f"{_BASELINE}; the model supports 131072 tokens"),
             "dtype": _DTYPE,
             "model_loading_timeout": _guide.LOADING,
             **parser_choices(_120B),

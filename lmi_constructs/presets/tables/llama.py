@@ -46,7 +46,7 @@ LLAMA_3_2_3B = PresetTable(
         }
     ),
     departures=(_guide.model_id(_3B), _guide.ROLLING_BATCH, _guide.TRUST_REMOTE_CODE),
-    notes=("A base model: it continues texts and has no chat template.",),
+    notes=("A base model: it continues text and has no chat template.",),
 )
 
 LLAMA_3_8B = PresetTable(
@@ -62,7 +62,7 @@ LLAMA_3_8B = PresetTable(
         {
             "tensor_parallel_degree": Choice("max", _BASELINE),
             "dtype": Choice("fp16", _BASELINE),
-            "max_model_len": Choice(4096, f"{_BASELINE}; the model itself knows 8192 tokens"),
+            "max_model_len": Choice(4096, f"{_BASELINE}; the model supports 8192 tokens"),
             "gpu_memory_utilization": Choice(0.9, _BASELINE),
             "model_loading_timeout": Choice(1800, _BASELINE),
         }
@@ -86,19 +86,19 @@ LLAMA_3_8B = PresetTable(
             key="HF_TOKEN",
             guide="<your-huggingface-token>",
             deployed="a secret: ModelData.hub(..., token=Secret.from_secret_name_v2(...))",
-            why="as text it would stand in the template and its history; a model mounted from S3 needs"
-            " no token at all",
+            why="in plain text it would end up in the template and its history; a model mounted from S3"
+            " needs no token at all",
         ),
         _guide.ROLLING_BATCH,
         Departure(
             key="SERVING_LOAD_MODELS",
             guide="test::vLLM=/opt/ml/model",
             deployed=None,
-            why="DJL Serving has no engine of the name vLLM and would not start; it finds the mounted"
-            " model by itself",
+            why="DJL Serving has no engine named vLLM and would not start; it finds the mounted model"
+            " on its own",
         ),
     ),
-    notes=("The chat template of Llama 3 knows no tools, so no parser is set.",),
+    notes=("Llama 3's chat template has no tools, so no parser is set.",),
 )
 
 VLLM_ROLLING_BATCH = PresetTable(
@@ -141,20 +141,20 @@ VLLM_ROLLING_BATCH = PresetTable(
             guide="false",
             deployed=None,
             why="statistics are logged anyway; from LMI v26 on the container turns false into a flag that"
-            " vLLM does not know, and the start fails",
+            " vLLM does not know, and startup fails",
         ),
         Departure(
             key="OPTION_GUIDED_DECODING_BACKEND",
             guide="outlines",
             deployed='OPTION_STRUCTURED_OUTPUTS_CONFIG={"backend": "outlines"}',
-            why="vLLM 0.12 (LMI v18) removed the old name, which would be ignored without a word",
+            why="vLLM 0.12 (LMI v18) removed the old name, which would be silently ignored",
         ),
     ),
     acknowledged=MappingProxyType(
         {
-            "LMI015": "the older mode is what this preset is for: answers in a form that only an"
+            "LMI015": "this preset exists for the older mode: a response format that only an"
             " output_formatter of rolling batch gives"
         }
     ),
-    notes=("Choose it only for clients that depend on rolling batch's own answers.",),
+    notes=("Choose it only for clients that depend on rolling batch's response format.",),
 )

@@ -98,7 +98,7 @@ LLAMA_3_8B_MULTI_TENANT_LORA = PresetTable(
             "max_loras": Choice(8, _SECTION),
             "max_lora_rank": Choice(128, _SECTION),
             "max_cpu_loras": Choice(16, _SECTION),
-            "max_model_len": Choice(8192, "all that the model knows"),
+            "max_model_len": Choice(8192, "the model's maximum"),
             "model_loading_timeout": _guide.LOADING,
         }
     ),

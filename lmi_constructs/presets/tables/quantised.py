@@ -29,7 +29,7 @@ LLAMA_2_70B_AWQ = PresetTable(
     settings=MappingProxyType(
         {
             "tensor_parallel_degree": Choice(4, _BASELINE),
-            "max_model_len": Choice(4096, f"{_BASELINE}; all that the model knows"),
+            "max_model_len": Choice(4096, f"{_BASELINE}; the model's maximum"),
             "gpu_memory_utilization": Choice(0.95, _BASELINE),
             "model_loading_timeout": _guide.LOADING,
         }
@@ -49,7 +49,7 @@ LLAMA_2_70B_AWQ = PresetTable(
         _guide.ROLLING_BATCH,
         _guide.quantize("awq"),
     ),
-    notes=("A base model: it continues texts and has no chat template.",),
+    notes=("A base model: it continues text and has no chat template.",),
 )
 
 LLAMA_3_70B_AWQ = PresetTable(
@@ -64,7 +64,7 @@ LLAMA_3_70B_AWQ = PresetTable(
     settings=MappingProxyType(
         {
             "tensor_parallel_degree": Choice(4, _SECTION),
-            "max_model_len": Choice(8192, f"{_SECTION}; all that the model knows"),
+            "max_model_len": Choice(8192, f"{_SECTION}; the model's maximum"),
             "gpu_memory_utilization": Choice(0.95, _SECTION),
             "model_loading_timeout": _guide.LOADING,
         }
@@ -98,7 +98,7 @@ LLAMA_2_70B_GPTQ = PresetTable(
     settings=MappingProxyType(
         {
             "tensor_parallel_degree": Choice(4, _SECTION),
-            "max_model_len": Choice(4096, "all that the model knows, and what baseline 4 asks for"),
+            "max_model_len": Choice(4096, "the model's maximum, and what baseline 4 asks for"),
             "model_loading_timeout": _guide.LOADING,
         }
     ),
@@ -121,7 +121,7 @@ LLAMA_2_70B_GPTQ = PresetTable(
 LLAMA_3_70B_BITSANDBYTES = PresetTable(
     name="llama-3-70b-bitsandbytes",
     class_name="Llama3_70BBitsAndBytes",
-    title="Llama 3 70B Instruct, quantised by bitsandbytes while loading, on four L4 GPUs",
+    title="Llama 3 70B Instruct, quantized by bitsandbytes while loading, on four L4 GPUs",
     section="3.5",
     hub_id=_LLAMA_3,
     container=_guide.RELEASE,
@@ -131,7 +131,7 @@ LLAMA_3_70B_BITSANDBYTES = PresetTable(
         {
             "tensor_parallel_degree": Choice(4, _SECTION),
             "quantize": Choice("bitsandbytes", _SECTION),
-            "max_model_len": Choice(8192, "all that the model knows"),
+            "max_model_len": Choice(8192, "the model's maximum"),
             "model_loading_timeout": _guide.LOADING_LARGE,
         }
     ),
@@ -151,11 +151,11 @@ LLAMA_3_70B_BITSANDBYTES = PresetTable(
             key="OPTION_LOAD_IN_4BIT",
             guide="true",
             deployed=None,
-            why="it belongs to the Transformers handler and ends the start in asynchronous mode; vLLM's"
-            " bitsandbytes loads in four bits by itself",
+            why="it belongs to the Transformers handler and stops startup in asynchronous mode; vLLM's"
+            " bitsandbytes loads in four bits on its own",
         ),
     ),
     notes=(
-        "All 16-bit weights are read at every start: a checkpoint quantised beforehand starts sooner.",
+        "All 16-bit weights are read at every start: a pre-quantized checkpoint starts sooner.",
     ),
 )

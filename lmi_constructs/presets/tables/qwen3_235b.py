@@ -25,12 +25,12 @@ QWEN3_235B = PresetTable(
             "tensor_parallel_degree": Choice(8, _BASELINE),
             "enable_expert_parallel": Choice(
                 True,
-                "an expert is 1536 wide: cut in eight it gives each rank 192, no whole FP8 block of"
+                "an expert is 1536 wide: split in eight it gives each rank 192, not a whole FP8 block of"
                 " 128, and the engine stops (https://github.com/vllm-project/vllm/issues/17569);"
-                " whole experts are not cut",
+                " whole experts are not split",
             ),
             "max_rolling_batch_size": Choice(48, _BASELINE),
-            "max_model_len": Choice(16384, f"{_BASELINE}; the model itself knows 262144 tokens"),
+            "max_model_len": Choice(16384, f"{_BASELINE}; the model supports 262144 tokens"),
             "gpu_memory_utilization": Choice(0.92, _BASELINE),
             "model_loading_timeout": _guide.LOADING_LARGE,
             **parser_choices(_HUB_ID),
@@ -53,7 +53,7 @@ QWEN3_235B = PresetTable(
             key="HF_MODEL_ID",
             guide=_GUIDE_ID,
             deployed=_HUB_ID,
-            why="no model of the guide's id was found; the instruction model carries -2507, and its"
+            why="no model with the guide's id was found; the instruction model's name has -2507, and its"
             " -FP8 copy holds what the guide's dtype asks for. It is mounted from S3 or, without"
             " model_data, downloaded from the hub",
         ),
@@ -62,15 +62,15 @@ QWEN3_235B = PresetTable(
             key="OPTION_DTYPE",
             guide="fp8",
             deployed=None,
-            why="the container takes auto, fp16, bf16 and fp32 only and would end the start; the"
-            " checkpoint says itself that its weights are FP8",
+            why="the container takes auto, fp16, bf16 and fp32 only and would not start; the"
+            " checkpoint already declares its weights as FP8",
         ),
         _guide.TRUST_REMOTE_CODE,
     ),
     notes=(
         "The 16-bit checkpoint would fit too: 235 billion parameters of 2 bytes are 438 GiB, 55 on"
         " each of eight GPUs, and at 0.92 of the 79.1 GiB that the driver shows some 15 GiB are left"
-        " for the cache, about a third of the requests. FP8 is chosen as the guide asks for it.",
-        "The model answers without thinking: no reasoning parser is set.",
+        " for the cache, about a third of the requests. FP8 is chosen because the guide asks for it.",
+        "The model responds without thinking, so no reasoning parser is set.",
     ),
 )
