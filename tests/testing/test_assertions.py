@@ -243,7 +243,7 @@ def granted_elsewhere() -> tuple[cdk.Stack, Any]:
 
 def test_what_a_construct_says_of_itself_is_a_finding() -> None:
     stack, _ = granted_elsewhere()
-    with pytest.raises(AssertionError, match="LMI069 Llm/Chat .*the grantee is in account"):
+    with pytest.raises(AssertionError, match=r"LMI069 Llm/Chat .*the grantee is in account"):
         assert_no_findings(stack)
     assert_no_findings(stack, acknowledged=["LMI069"])
 
