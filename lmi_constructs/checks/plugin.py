@@ -264,6 +264,12 @@ def remark(construct: IConstruct, findings: Iterable[Finding]) -> None:
         cdk.Annotations.of(construct).add_warning_v2(finding.rule, str(finding))
 
 
+def remarks_in(app: IConstruct) -> tuple[tuple[IConstruct, Finding], ...]:
+    """Return the warnings that constructs of an app have about themselves, each with its construct."""
+    attached = getattr(app, _ATTACHED, None)
+    return tuple(attached._remarks) if isinstance(attached, _OwnChecks) else ()
+
+
 def _attached_to_root(construct: IConstruct) -> _OwnChecks | None:
     root = construct.node.root
     if not isinstance(root, cdk.Stage):

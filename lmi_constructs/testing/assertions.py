@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lmi_constructs.testing.replacement import replacements
-from lmi_constructs.testing.templates import template_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from constructs import IConstruct
 
@@ -21,38 +19,40 @@ REPLACED_BY_DESIGN = ("AWS::SageMaker::EndpointConfig", "AWS::SageMaker::Model")
 
 
 def assert_no_findings(stack: Templated, *, acknowledged: Collection[str] = ()) -> None:
-    """Assert that no rule has anything to say about a stack.
+    """Assert that neither a rule nor a construct has anything to say about a stack.
+
+    Its nested stacks are checked too. What its app acknowledges is accepted.
 
     Args:
-        stack: The stack, its template, or the path of a template file. A template's region is not
-            known, so that rules about regions abstain.
-        acknowledged: Ids of rules whose findings are known and accepted, such as `LMI043`.
+        stack: The stack, its template, or the path of a template file in JSON or YAML. The region of
+            a template alone is not known, so that rules about regions abstain.
+        acknowledged: Ids of rules whose findings are known and accepted, such as `LMI043`. An error
+            of our own constructs stops synth, so it is acknowledged in the app.
 
     Raises:
         AssertionError: With all findings, or if there is nothing of SageMaker to check.
         LmiError: If there is no rule of an acknowledged id (LMI010).
+        RuntimeError: If a validation refuses the app for what is no finding of this stack.
         TypeError: If it is neither a stack nor a template, or if `acknowledged` is one text.
+        UnreadableError: If a file cannot be read, or holds no template.
     """
-    from lmi_constructs.checks import check_template
     from lmi_constructs.checks.run import unknown_rules
     from lmi_constructs.findings import raise_errors
+    from lmi_constructs.testing.checked import checked
 
     if isinstance(acknowledged, str):
         raise TypeError(f"acknowledged takes a list of ids, such as [{acknowledged!r}]")
-    raise_errors(unknown_rules(acknowledged, "acknowledged"))
-    template = template_of(stack)
-    if not any(_is_of_sagemaker(one) for one in template.get("Resources", {}).values()):
+    result = checked(stack)
+    said = {finding.rule for finding in result.findings}  # some ids only constructs say, no rule
+    raise_errors(unknown_rules(set(acknowledged) - said, "acknowledged"))
+    if not any(_has_sagemaker(one.body) for one in result.templates):
         where = getattr(getattr(stack, "node", None), "path", None) or "the template"
         raise AssertionError(f"there is no SageMaker resource in {where}, so nothing is checked")
-    region = getattr(stack, "region", None)
-    known = region if isinstance(region, str) and "${Token[" not in region else None
-    findings = [
-        finding
-        for finding in check_template(template, region=known)
-        if finding.rule not in acknowledged
-    ]
+    findings = [finding for finding in result.findings if finding.rule not in acknowledged]
     if findings:
         raise AssertionError("\n\n".join(str(finding) for finding in findings))
+    if result.failure is not None:
+        raise result.failure
 
 
 def assert_fits(scope: IConstruct) -> None:
@@ -94,19 +94,20 @@ def assert_updates_in_place(
         replaced: Types of resources that may be replaced.
 
     Raises:
-        AssertionError: With what would be replaced, and why.
-        OSError: If a file cannot be read.
+        AssertionError: With what would be replaced, and why, and what CloudFormation would refuse.
         TypeError: If something is neither a stack nor a template.
-        ValueError: If a file holds no JSON.
+        UnreadableError: If a file cannot be read, or holds no template.
     """
-    lost = [item for item in replacements(old, new) if item.type not in replaced]
+    lost = [item for item in replacements(old, new) if item.refused or item.type not in replaced]
     if lost:
         raise AssertionError("\n".join(str(item) for item in lost))
 
 
-def _is_of_sagemaker(resource: object) -> bool:
-    kind = resource.get("Type") if isinstance(resource, Mapping) else None
-    return str(kind).startswith("AWS::SageMaker::")
+def _has_sagemaker(template: Mapping[str, Any]) -> bool:
+    return any(
+        isinstance(one, dict) and str(one.get("Type")).startswith("AWS::SageMaker::")
+        for one in template.get("Resources", {}).values()
+    )
 
 
 def _plans(item: IConstruct) -> list[tuple[str, Plan | None]]:

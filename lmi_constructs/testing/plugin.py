@@ -13,9 +13,11 @@ Configuration:
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+
+from lmi_constructs._extras import needed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,14 +50,25 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture
-def lmi_snapshot(snapshot: SnapshotAssertion) -> SnapshotAssertion:
+def lmi_snapshot(request: pytest.FixtureRequest) -> SnapshotAssertion:
     """Compare a stack with its snapshot: `assert stack == lmi_snapshot`.
 
     The snapshot is the template without what changes by itself (see `stable_template`).
     `pytest --snapshot-update` writes it.
     """
-    from lmi_constructs.testing.template_snapshot import TemplateSnapshotExtension
+    with needed("lmi_snapshot", "testing"):
+        from syrupy.assertion import SnapshotAssertion
 
+        from lmi_constructs.testing.template_snapshot import TemplateSnapshotExtension
+
+    if not request.config.pluginmanager.has_plugin("syrupy"):
+        raise pytest.UsageError("lmi_snapshot needs pytest's plugin syrupy, which is turned off")
+    snapshot = request.getfixturevalue("snapshot")
+    if not isinstance(snapshot, SnapshotAssertion):
+        raise pytest.UsageError(
+            "lmi_snapshot builds on the fixture `snapshot` of syrupy, and another one stands in its"
+            " place: rename yours, or turn off the plugin that brings it"
+        )
     return snapshot.use_extension(TemplateSnapshotExtension)
 
 
@@ -78,30 +91,18 @@ def local_aws(lmi_running_aws: LocalAws) -> LocalAws:
 @pytest.fixture
 def lmi_deploy(
     local_aws: LocalAws, tmp_path: Path
-) -> Callable[[cdk.App | cdk.Stack], dict[str, str]]:
-    """Deploy for real: a function from an app or stack to the outputs of its stacks.
+) -> Callable[[cdk.Stage | cdk.Stack], dict[str, str]]:
+    """Deploy for real: a function from an app, stage or stack to the outputs of its stacks.
 
-    The real CDK CLI deploys the synthesised app onto `local_aws`. A stack that names an account must
-    name that of the local AWS, 123456789012.
+    The real CDK CLI deploys the synthesised app onto `local_aws`, each region bootstrapped first. A
+    stack that names an account must name that of the local AWS, 123456789012. The outputs of a stack
+    are its own, without those of stacks that it needs. Where several stacks have an output of the same
+    name, deploy them one by one.
     """
 
-    def deploy(of: cdk.App | cdk.Stack) -> dict[str, str]:
-        import aws_cdk as cdk
+    def deploy(of: cdk.Stage | cdk.Stack) -> dict[str, str]:
+        from lmi_constructs.testing.deployment import deployed
 
-        from lmi_constructs.local import CdkCli
-
-        root: Any = of if isinstance(of, cdk.App) else of.node.root
-        assembly = root.synth()
-        stacks = [of.stack_name] if isinstance(of, cdk.Stack) else []
-        cli = CdkCli(local_aws, app=assembly.directory, directory=tmp_path)
-        cli.bootstrap()
-        cli.deploy(*stacks)
-        described = local_aws.client("cloudformation").describe_stacks()["Stacks"]
-        return {
-            output["OutputKey"]: output["OutputValue"]
-            for stack in described
-            if stack["StackName"] in {item.stack_name for item in assembly.stacks}
-            for output in stack.get("Outputs", ())
-        }
+        return deployed(of, local_aws, tmp_path)
 
     return deploy

@@ -6,13 +6,24 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from lmi_constructs._version import __version__
+from lmi_constructs.testing.templates import NESTED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_ASSET_HASH = re.compile(r"\b[0-9a-f]{64}\b")
-_METADATA_TYPE = "AWS::CDK::Metadata"
-_BOOTSTRAP = {"Parameters": "BootstrapVersion", "Rules": "CheckBootstrapVersion"}
+ASSET_HASH = "<asset-hash>"
+"""What a snapshot has for the hash of an asset."""
+
+METADATA_TYPE = "AWS::CDK::Metadata"
+"""Type of the resource that the CDK CLI adds to count what is used."""
+
+# The digest of an image is what its author wrote, not the hash of an asset.
+_HASH = re.compile(r"(?<!sha256:)\b[0-9a-f]{64}\b")
+_OF_THE_CDK = {
+    "Parameters": "BootstrapVersion",
+    "Rules": "CheckBootstrapVersion",
+    "Conditions": "CDKMetadataAvailable",
+}
 
 
 def stable_template(template: Mapping[str, Any]) -> dict[str, Any]:
@@ -22,7 +33,8 @@ def stable_template(template: Mapping[str, Any]) -> dict[str, Any]:
     version of this library. What remains is what the author of the stack wrote.
 
     Args:
-        template: A CloudFormation template, such as `Template.from_stack(stack).to_json()`.
+        template: A CloudFormation template, such as `Template.from_stack(stack).to_json()`. If it has
+            the templates of nested stacks in a section `NestedStacks`, they are made stable too.
 
     Example:
         ```python
@@ -31,26 +43,30 @@ def stable_template(template: Mapping[str, Any]) -> dict[str, Any]:
     """
     kept: dict[str, Any] = {}
     for section, entries in template.items():
+        if section == NESTED:
+            kept[section] = {name: stable_template(inner) for name, inner in entries.items()}
+            continue
         if isinstance(entries, dict):
             entries = {
                 name: entry
                 for name, entry in entries.items()
-                if name != _BOOTSTRAP.get(section)
-                and not (isinstance(entry, dict) and entry.get("Type") == _METADATA_TYPE)
+                if name != _OF_THE_CDK.get(section)
+                and not (isinstance(entry, dict) and entry.get("Type") == METADATA_TYPE)
             }
             if not entries:
                 continue
-        kept[section] = _stable(entries)
+        kept[section] = stable(entries)
     return kept
 
 
-def _stable(value: Any) -> Any:
+def stable(value: Any) -> Any:
+    """Return part of a template without hashes of assets and the version of this library."""
     if isinstance(value, dict):
-        return {key: _stable(item) for key, item in value.items()}
+        return {key: stable(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_stable(item) for item in value]
+        return [stable(item) for item in value]
     if isinstance(value, str):
-        return _ASSET_HASH.sub("<asset-hash>", value).replace(
+        return _HASH.sub(ASSET_HASH, value).replace(
             f"lmi-constructs {__version__}", "lmi-constructs <version>"
         )
     return value

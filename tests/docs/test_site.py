@@ -22,3 +22,4 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     assert "auto_scale_instance_count" in page
     assert "retain_deployment" in page, "the reference lacks the keywords of constructors"
     assert "https://fonts." not in page
+    assert 'href="../../stylesheets/tables.css"' in page, "names in tables would be broken"

@@ -72,6 +72,49 @@ def test_a_snapshot_is_written_kept_and_compared_line_by_line(repository: Path) 
     assert len(shown) == 2, changed.stdout
 
 
+def test_a_parametrised_test_may_have_a_slash_in_its_name(repository: Path) -> None:
+    (repository / "test_stack.py").write_text(
+        "import pytest\n"
+        "@pytest.mark.parametrize('hub_id', ['Qwen/Qwen3-8B', 'ü'])\n"
+        "def test_it(stack, lmi_snapshot, hub_id): assert stack == lmi_snapshot\n"
+    )
+    written = run(repository, "-W", "error", "--snapshot-update")
+    assert written.returncode == 0, written.stdout
+    assert run(repository, "-W", "error").returncode == 0
+    (repository / "conftest.py").write_text(STACK.format(instance_type="ml.g6.48xlarge"))
+    changed = run(repository, "-W", "error")
+    assert "2 failed" in changed.stdout, changed.stdout
+
+
+def test_a_change_in_a_nested_stack_changes_the_snapshot(repository: Path) -> None:
+    test = """
+import aws_cdk as cdk
+def test_it(lmi_snapshot):
+    parent = cdk.Stack(cdk.App(), "Parent")
+    cdk.CfnResource(cdk.NestedStack(parent, "Nested"), "Topic", type="AWS::SNS::Topic",
+                    properties={{"TopicName": "{name}"}})
+    assert parent == lmi_snapshot
+"""
+    (repository / "test_stack.py").write_text(test.format(name="one"))
+    assert run(repository, "--snapshot-update").returncode == 0
+    (repository / "test_stack.py").write_text(test.format(name="two"))
+    changed = run(repository)
+    assert changed.returncode == 1
+    assert '"TopicName": "two"' in changed.stdout
+
+
+def test_without_syrupy_or_with_another_snapshot_the_fixture_says_what_to_do(
+    repository: Path,
+) -> None:
+    (repository / "test_stack.py").write_text("def test_it(lmi_snapshot): pass\n")
+    off = run(repository, "-p", "no:syrupy")
+    assert "lmi_snapshot needs pytest's plugin syrupy, which is turned off" in off.stdout
+    (repository / "conftest.py").write_text(
+        "import pytest\n@pytest.fixture\ndef snapshot(): return 'mine'\n"
+    )
+    assert "another one stands in its place: rename yours" in run(repository).stdout
+
+
 def test_the_choice_of_the_validator_reaches_the_cdk(repository: Path) -> None:
     (repository / "test_stack.py").write_text(
         "import os\ndef test_it(): assert os.environ['CDK_VALIDATION'] == 'false'\n"
@@ -99,3 +142,73 @@ def test_a_stack_is_deployed_and_answers(
     outputs = lmi_deploy(stack)
     described = local_aws.client("sagemaker").describe_endpoint(EndpointName=outputs["Name"])
     assert described["EndpointStatus"] == "InService"
+
+
+def topic_stack(scope: Any, id: str, **props: Any) -> Any:
+    import aws_cdk as cdk
+    from aws_cdk import aws_sns as sns
+
+    stack = cdk.Stack(scope, id, **props)
+    cdk.CfnOutput(stack, f"{id}Topic", value=sns.Topic(stack, "Topic").topic_name)
+    return stack
+
+
+@pytest.mark.deploy
+def test_stacks_of_a_stage_are_deployed_each_to_its_region(
+    lmi_deploy: Callable[[Any], dict[str, str]], local_aws: Any
+) -> None:
+    import aws_cdk as cdk
+
+    app = cdk.App()
+    stage = cdk.Stage(app, "Prod")
+    topic_stack(stage, "Europe", stack_name="eu", env=cdk.Environment(region="eu-west-1"))
+    topic_stack(stage, "Here")
+    outputs = lmi_deploy(app)
+    assert set(outputs) == {"EuropeTopic", "HereTopic"}
+    (topic,) = local_aws.client("sns", "eu-west-1").list_topics()["Topics"]
+    assert topic["TopicArn"].endswith(outputs["EuropeTopic"])
+
+
+@pytest.mark.deploy
+def test_one_stack_is_deployed_by_its_path_whatever_its_name(
+    lmi_deploy: Callable[[Any], dict[str, str]], local_aws: Any
+) -> None:
+    import aws_cdk as cdk
+
+    stage = cdk.Stage(cdk.App(), "Prod")
+    chosen = topic_stack(stage, "Chosen", stack_name="another-name")
+    topic_stack(stage, "Other")
+    assert set(lmi_deploy(chosen)) == {"ChosenTopic"}
+    names = [
+        one["StackName"]
+        for one in local_aws.client("cloudformation").describe_stacks()["Stacks"]
+        if one["StackName"] != "CDKToolkit"
+    ]
+    assert names == ["another-name"]
+
+
+@pytest.mark.deploy
+def test_two_outputs_of_one_name_are_refused_rather_than_mixed(
+    lmi_deploy: Callable[[Any], dict[str, str]],
+) -> None:
+    import aws_cdk as cdk
+
+    app = cdk.App()
+    topic_stack(app, "Same", stack_name="one")
+    topic_stack(cdk.Stage(app, "Prod"), "Same", stack_name="two")
+    with pytest.raises(ValueError, match="several stacks have an output SameTopic"):
+        lmi_deploy(app)
+
+
+def test_what_cannot_be_deployed_is_refused_before_it_is_tried(
+    lmi_deploy: Callable[[Any], dict[str, str]],
+) -> None:
+    import aws_cdk as cdk
+
+    with pytest.raises(TypeError, match="an app, a stage or a stack is needed, not dict"):
+        lmi_deploy({"Resources": {}})
+    with pytest.raises(ValueError, match="there is no stack in the app"):
+        lmi_deploy(cdk.App())
+    elsewhere = cdk.Stack(cdk.App(), "Llm", env=cdk.Environment(account="111122223333"))
+    with pytest.raises(ValueError, match=r"Llm names the account 111122223333.*'123456789012'"):
+        lmi_deploy(elsewhere)

@@ -33,3 +33,14 @@ def test_leaves_out_what_changes_by_itself() -> None:
 def test_keeps_parameters_and_rules_of_the_author() -> None:
     template = {"Parameters": {"Mine": {"Type": "String"}, "BootstrapVersion": {}}}
     assert stable_template(template) == {"Parameters": {"Mine": {"Type": "String"}}}
+
+
+def test_keeps_the_digest_of_an_image_as_its_author_wrote_it() -> None:
+    image = f"account.dkr.ecr.us-east-1.amazonaws.com/mine@sha256:{'0af1' * 16}"
+    template = {"Resources": {"Model": {"Properties": {"Image": image}}}}
+    assert stable_template(template) == template
+
+
+def test_leaves_out_the_condition_of_the_metadata_resource() -> None:
+    template = {"Conditions": {"CDKMetadataAvailable": {"Fn::Or": []}, "Mine": {"Fn::Not": []}}}
+    assert stable_template(template) == {"Conditions": {"Mine": {"Fn::Not": []}}}
