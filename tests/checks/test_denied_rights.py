@@ -29,6 +29,9 @@ BUCKET_POLICY = {
 }
 
 
+OTHERS_DENIED = {"Effect": "Deny", "NotAction": ["s3:*", "ecr:*"], "Resource": "*"}
+
+
 def deny(action: str, resource: object = "*", **more: Any) -> dict[str, Any]:
     statement = {"Effect": "Deny", "Action": action, "Resource": resource, **more}
     return {"PolicyName": "Deny", "PolicyDocument": {"Statement": [statement]}}
@@ -96,11 +99,18 @@ def test_finds_outputs_that_may_not_be_written() -> None:
         deny("s3:*", Condition={"Bool": {"aws:SecureTransport": "false"}}),
         deny("s3:*", {"Fn::ImportValue": "somewhere"}),
         deny("s3:GetObject", {"Ref": "AWS::NoValue"}),
+        {"PolicyName": "Deny", "PolicyDocument": {"Statement": [OTHERS_DENIED]}},
     ],
-    ids=["another action", "another bucket", "condition", "unknown", "nothing"],
+    ids=["another action", "another bucket", "condition", "unknown", "nothing", "all but some"],
 )
 def test_abstains_where_nothing_needed_is_denied_for_sure(denied: dict[str, Any]) -> None:
     assert said({POLICIES: denied}) == []
+
+
+def test_a_denial_that_cannot_be_judged_hides_no_right_that_is_lacking() -> None:
+    statements = "Role/Properties/Policies/0/PolicyDocument/Statement"
+    ((rule, severity, _),) = said({f"{statements}/2": OTHERS_DENIED})
+    assert (rule, severity) == ("LMI091", "warning")
 
 
 CAPTURE = {

@@ -90,7 +90,8 @@ def test_every_rule_that_is_written_is_run():
 
 
 @pytest.mark.parametrize(
-    "value", ["our-org/multi-task-instruction-tuned-llama", "s3://risk-assessment-models-of-today/a/"]
+    "value",
+    ["our-org/multi-task-instruction-tuned-llama", "s3://risk-assessment-models-of-today/a/"],
 )
 def test_a_word_that_ends_like_the_beginning_of_a_key_is_no_secret(value):
     example = Example({"Model/Properties/PrimaryContainer/Environment/HF_MODEL_ID": value})

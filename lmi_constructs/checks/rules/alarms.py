@@ -48,6 +48,12 @@ _DIMENSION_NAMES: Final = frozenset(
         "AvailabilityZone",
     }
 )
+_OF_ANOTHER_SCALE: Final = ("sum", "samplecount", "ts", "tc", "pr")
+"""Beginnings of statistics that add values up, count them, or say which share of them lies in a range.
+
+Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Statistics-definitions.html
+"""
+
 _ENHANCED: Final = frozenset({"InstanceId", "ContainerId", "AcceleratorId"})
 _ENHANCED_GUIDE: Final = (
     "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch-enhanced-metrics.html"
@@ -294,9 +300,12 @@ def _watched(deployment: Deployment) -> Iterator[tuple[Resource, Metric]]:
 
 
 def _simple(deployment: Deployment) -> Iterator[tuple[Alarm, Metric]]:
+    """Yield alarms whose threshold is a value of one metric, in the metric's own unit."""
     for alarm in deployment.alarms:
         if alarm.simple and len(alarm.metrics) == 1:
-            yield alarm, alarm.metrics[0]
+            (metric,) = alarm.metrics
+            if not (literal(metric.statistic) or "").lower().startswith(_OF_ANOTHER_SCALE):
+                yield alarm, metric
 
 
 def _endpoint(deployment: Deployment, metric: Metric) -> Endpoint | None:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         Variant,
     )
     from lmi_constructs.checks.rules.common import Running
+    from lmi_constructs.checks.values import String
     from lmi_constructs.container import Verdict
     from lmi_constructs.findings import Finding
 
@@ -143,10 +144,7 @@ class ComponentDoesNotFit(Rule):
     ) -> Iterator[Finding]:
         base = f"{one.path}/ComputeResourceRequirements"
         wanted, memory = number(one.accelerators), number(one.memory_mib)
-        names = {one.instance_type} if one.instance_type else set()
-        for _, variant in deployment.hosts(component) if not names else ():
-            names.update(name for _, name in variant.instance_types)
-        for name in names:
+        for name in _instance_types(deployment, component, one):
             kind = instance(name)
             if wanted and has_no_accelerator(deployment, name):
                 message = f"{wanted} accelerators are asked of {name}, which has none"
@@ -344,6 +342,16 @@ def _may_take_adapters(run: Running, judged: Verdict) -> bool:
     flag = environment(run.container).get("OPTION_ENABLE_LORA")
     is_unknown = flag is not None and literal(flag) is None
     return is_unknown or judged.starts is None or bool(judged.effective.get("enable_lora"))
+
+
+def _instance_types(
+    deployment: Deployment, component: Component, one: ComponentSpecification
+) -> tuple[String, ...]:
+    """Return the instance types that a component may be placed on, each once."""
+    if one.instance_type:
+        return (one.instance_type,)
+    hosts = (variant for _, variant in deployment.hosts(component))
+    return tuple(dict.fromkeys(name for variant in hosts for _, name in variant.instance_types))
 
 
 def _is_scaled(variant: Variant) -> bool:

@@ -151,7 +151,11 @@ def _loading_of_one_more(deployment: Deployment, policy: ScalingPolicy) -> list[
             continue
         if thing.component is not None and run.component is thing.component:
             found.append(start_up.load)
-        elif run.component is None and run.config is config and is_same(run.variant.name, thing.variant):
+        elif (
+            run.component is None
+            and run.config is config
+            and is_same(run.variant.name, thing.variant)
+        ):
             found.append(start_up.download + start_up.load)
     return found
 

@@ -9,8 +9,15 @@ from lmi_constructs.checks.archives import UNPACK, is_archive
 from lmi_constructs.checks.examples import REMOVED, Example
 from lmi_constructs.checks.resources import S3DataSource
 from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import containers, environment, release, running
+from lmi_constructs.checks.rules.common import (
+    containers,
+    environment,
+    release,
+    running,
+    serving_properties,
+)
 from lmi_constructs.checks.values import UNKNOWN, Text, head, literal, shown, split, tail
+from lmi_constructs.container.front_end import merge
 from lmi_constructs.facts import models
 
 if TYPE_CHECKING:
@@ -273,13 +280,15 @@ class CustomCodeNotTrusted(Rule):
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
         """Yield LMI containers whose known config.json has an auto_map, without the option."""
-        configs = deployment.facts.model_configs
         for resource, container in containers(deployment):
-            given = configs.get(resource.logical_id) or configs.get(resource.construct_path or "")
-            if not given or not given.get("auto_map") or container.environment is UNKNOWN:
+            config = deployment.facts.config_of(resource) or {}
+            if not config.get("auto_map") or container.environment is UNKNOWN:
                 continue
-            trusted = environment(container).get("OPTION_TRUST_REMOTE_CODE", "false")
-            if release(deployment, container) and str(trusted).lower() == "false":
+            written = serving_properties(deployment, resource)
+            options = merge(environment(container), written).options
+            trusted = options.get("trust_remote_code")
+            is_off = trusted is None or str(trusted.text).lower() == "false"
+            if is_off and release(deployment, container):
                 message = "config.json has an auto_map and OPTION_TRUST_REMOTE_CODE is not true"
                 yield self.found(resource, f"{container.path}/Environment", message)
 

@@ -250,7 +250,8 @@ class ImpossibleCapacity(Rule):
                 least = number(scaling.minimum)
                 if least is None or least < 1:
                     continue
-                message = f"copies go to zero, but {readable(least)} instances stay"
+                stay = "1 instance stays" if least == 1 else f"{readable(least)} instances stay"
+                message = f"copies go to zero, but {stay}"
             yield self.found(
                 config,
                 f"{variant.path}/ManagedInstanceScaling",
@@ -336,7 +337,10 @@ def target_of(deployment: Deployment, policy: ScalingPolicy) -> ScalableTarget |
     for target in deployment.scalable_targets:
         if target.key == policy.target:
             return target
-        if is_same(policy.resource_id, target.resource_id) and policy.dimension in (None, target.dimension):
+        if is_same(policy.resource_id, target.resource_id) and policy.dimension in (
+            None,
+            target.dimension,
+        ):
             return target
     return None
 
@@ -358,6 +362,8 @@ def _names(deployment: Deployment) -> Iterator[tuple[Resource, str, Resource | N
         yield component, "EndpointName", deployment.endpoint(component.endpoint)
         for one in component.specifications:
             yield component, f"{one.path}/ModelName", deployment.model(one.model)
+            base = deployment.component(one.base_component)
+            yield component, f"{one.path}/BaseInferenceComponentName", base
     for target in deployment.scalable_targets:
         thing = scaled(deployment, target.resource_id)
         yield target, "ResourceId", (thing.endpoint or thing.component) if thing else None

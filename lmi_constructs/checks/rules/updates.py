@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 from lmi_constructs.checks.examples import REMOVED, Example
 from lmi_constructs.checks.resources import UpdatePolicy
 from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import config_of, count_of, scaled
+from lmi_constructs.checks.rules.common import config_of, scaled
 from lmi_constructs.checks.values import UNKNOWN, literal, number, shown
 from lmi_constructs.facts.limits import limits
+from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -134,20 +135,24 @@ class StepOutOfRange(Rule):
             )
 
     def _times(self, endpoint: Endpoint, policy: UpdatePolicy) -> Iterator[Finding]:
-        waits = [number(policy.wait_seconds), number(policy.termination_wait_seconds)]
-        known = [wait for wait in waits if wait is not None]
-        longest = number(policy.longest_seconds)
-        for wait in known:
+        waits = {
+            "WaitIntervalInSeconds": number(policy.wait_seconds),
+            "TerminationWaitInSeconds": number(policy.termination_wait_seconds),
+        }
+        known = {name: wait for name, wait in waits.items() if wait is not None}
+        for name, wait in known.items():
             if not limits()["update_wait"].allows(wait):
-                message = f"a wait is {wait} s, allowed are {limits()['update_wait']}"
+                message = f"{name} is {wait}, but must be {limits()['update_wait']}"
                 yield self.found(endpoint, "DeploymentConfig", message)
+        longest = number(policy.longest_seconds)
         if longest is None:
             return
+        name, together = "MaximumExecutionTimeoutInSeconds", sum(known.values())
         if not limits()["update_execution"].allows(longest):
-            message = f"the whole is {longest} s, allowed are {limits()['update_execution']}"
+            message = f"{name} is {longest}, but must be {limits()['update_execution']}"
             yield self.found(endpoint, "DeploymentConfig", message)
-        elif longest <= sum(known):
-            message = f"the whole ends after {longest} s, its waits alone take {sum(known)} s"
+        elif longest <= together:
+            message = f"{name} is {longest}, but the waits alone take {together} seconds"
             yield self.found(endpoint, "DeploymentConfig", message)
 
 
@@ -175,7 +180,7 @@ class StepBelowOneInstance(Rule):
             count = counts[0] if len(counts) == 1 else None
             for step in steps if count is not None else ():
                 if count is not None and _is_no_step(step, count):
-                    message = f"{_spoken(step)} of {count} instance{'s' if count > 1 else ''}"
+                    message = f"{_spoken(step)} of {_instances(count)}"
                     yield self.found(endpoint, step.path, message)
 
 
@@ -253,5 +258,13 @@ def _is_no_step(step: Capacity, count: float) -> bool:
 
 
 def _spoken(step: Capacity) -> str:
-    unit = " %" if step.kind == "CAPACITY_PERCENT" else " instance(s)"
-    return f"the step is {count_of(step.value, 1)}{unit}"
+    size = number(step.value)
+    if size is None:
+        return "the update moves a part"
+    if step.kind == "CAPACITY_PERCENT":
+        return f"a step moves {readable(size)} %"
+    return f"a step moves {_instances(size)}"
+
+
+def _instances(count: float) -> str:
+    return "1 instance" if count == 1 else f"{readable(count)} instances"
