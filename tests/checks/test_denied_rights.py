@@ -53,18 +53,18 @@ def said(change: dict[str, Any], base: str = "endpoint") -> list[tuple[str, str,
 @pytest.mark.parametrize(
     ("change", "rule", "message"),
     [
-        ({POLICIES: deny("s3:GetObject")}, "LMI091", "Role denies Role s3:GetObject on"),
+        ({POLICIES: deny("s3:GetObject")}, "LMI091", "a Deny in Role takes s3:GetObject on"),
         (
             {POLICIES: deny("s3:*", "arn:aws:s3:::example-models/*")},
             "LMI091",
-            "Role denies Role s3:GetObject on",
+            "a Deny in Role takes s3:GetObject on",
         ),
-        ({"Denial": attached("s3:Get*")}, "LMI091", "Denial denies Role s3:GetObject on"),
-        ({POLICIES: deny("ecr:*")}, "LMI092", "Role denies Role ecr:BatchGetImage on"),
+        ({"Denial": attached("s3:Get*")}, "LMI091", "a Deny in Denial takes s3:GetObject on"),
+        ({POLICIES: deny("ecr:*")}, "LMI092", "a Deny in Role takes ecr:BatchGetImage on"),
         (
             {POLICIES: deny("s3:GetObject"), "BucketPolicy": BUCKET_POLICY, "Bucket": BUCKET},
             "LMI091",
-            "Role denies Role s3:GetObject on",
+            "a Deny in Role takes s3:GetObject on",
         ),
     ],
     ids=["in the role", "of the bucket", "attached", "image", "bucket that is open"],

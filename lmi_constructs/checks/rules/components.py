@@ -147,26 +147,31 @@ class ComponentDoesNotFit(Rule):
         for name in _instance_types(deployment, component, one):
             kind = instance(name)
             if wanted and has_no_accelerator(deployment, name):
-                message = f"{wanted} accelerators are asked of {name}, which has none"
+                message = f"the component asks for {_accelerators(wanted)}, but {name} has none"
                 yield self.found(component, f"{base}/NumberOfAcceleratorDevicesRequired", message)
             if kind and wanted and wanted > kind.accelerator_count:
                 message = (
-                    f"{wanted} accelerators are asked, {kind.name} has {kind.accelerator_count}"
+                    f"the component asks for {_accelerators(wanted)}, but {kind.name} has"
+                    f" {kind.accelerator_count}"
                 )
                 yield self.found(component, f"{base}/NumberOfAcceleratorDevicesRequired", message)
             if kind and memory and kind.host_memory_gib and memory > kind.host_memory_gib * 1024:
-                message = f"{memory} MB are asked, {kind.name} has {kind.host_memory_gib} GiB"
+                message = (
+                    f"the component asks for {readable(memory)} MB of memory, but {kind.name} has"
+                    f" {readable(kind.host_memory_gib)} GiB"
+                )
                 yield self.found(component, f"{base}/MinMemoryRequiredInMb", message)
             cpus = number(one.cpus)
             if kind and cpus and kind.vcpu and cpus > kind.vcpu:
-                message = f"{readable(cpus)} vCPUs are asked, {kind.name} has {kind.vcpu}"
+                message = f"the component asks for {readable(cpus)} vCPUs, but {kind.name} has {kind.vcpu}"
                 yield self.found(component, f"{base}/NumberOfCpuCoresRequired", message)
         if one.memory_mib is None and (one.accelerators or one.cpus):
             message = "MinMemoryRequiredInMb is missing, which CreateInferenceComponent requires"
             yield self.found(component, f"{base}/MinMemoryRequiredInMb", message)
         if memory is not None and not limits()["component_memory"].allows(memory):
             message = (
-                f"MinMemoryRequiredInMb is {memory}, allowed is {limits()['component_memory']}"
+                f"MinMemoryRequiredInMb is {readable(memory)}, but must be"
+                f" {limits()['component_memory']}"
             )
             yield self.found(component, f"{base}/MinMemoryRequiredInMb", message)
 
@@ -352,6 +357,10 @@ def _instance_types(
         return (one.instance_type,)
     hosts = (variant for _, variant in deployment.hosts(component))
     return tuple(dict.fromkeys(name for variant in hosts for _, name in variant.instance_types))
+
+
+def _accelerators(count: float) -> str:
+    return "1 accelerator" if count == 1 else f"{readable(count)} accelerators"
 
 
 def _is_scaled(variant: Variant) -> bool:

@@ -247,7 +247,8 @@ def _said(
     reference = value.reference if isinstance(value, Text) else None
     if other is None or reference is None or not reference.resource:
         if _given(value) in ("name", "arn") and _given(value) != needed:
-            return _Said(f"{shown(value)!r} is no {_WORDS[needed]}")
+            article = "an" if needed == "arn" else "a"
+            return _Said(f"{shown(value)!r} is not {article} {_WORDS[needed]}")
         return None
     facts = template_references().get(_TYPES.get(type(other), ""))
     given = facts.gives.get(reference.attribute) if facts else None
@@ -262,7 +263,7 @@ def _said(
         return _Said(message, fix, is_known=False)
     spoken = "Ref" if attribute == "Ref" else f"Fn::GetAtt {attribute}"
     gives = f"gives its {_WORDS[given]}" if given in _WORDS else "gives something else"
-    return _Said(f"{spoken} of {name} {gives}, needed is the {_WORDS[needed]}", fix)
+    return _Said(f"{spoken} of {name} {gives}, but the {_WORDS[needed]} is needed", fix)
 
 
 def _given(value: String | None) -> str | None:

@@ -83,7 +83,7 @@ class MetricOfAnotherDimension(Rule):
             metric = literal(policy.predefined_metric) or ""
             meant = METRICS.get(metric, dimension)
             if dimension in DIMENSIONS and meant != dimension:
-                message = f"{metric} is for {meant}, scaled is {dimension}"
+                message = f"{metric} is for {meant}, but the policy scales {dimension}"
                 yield self.found(policy, METRIC_PATH, message)
 
 
@@ -149,7 +149,9 @@ class CreatedTooEarly(Rule):
             if named is None or named.template != resource.template:
                 continue
             if not deployment.depends(resource, named.key):
-                message = f"it names {named.logical_id} and does not wait for it"
+                message = (
+                    f"{resource.logical_id} names {named.logical_id}, but does not wait for it"
+                )
                 yield self.found(
                     resource,
                     path,
@@ -162,7 +164,7 @@ class ImpossibleCapacity(Rule):
     """LMI083."""
 
     id = "LMI083"
-    title = "the capacity cannot be scaled so"
+    title = "the capacity cannot be scaled this way"
     why = "the endpoint is refused, or sleeps and never wakes"
     fix = "use MinCapacity 1 for a variant; scale to zero with inference components"
     source = _ZERO
@@ -203,7 +205,7 @@ class ImpossibleCapacity(Rule):
         yield self.found(
             target,
             "MaxCapacity",
-            f"MaxCapacity is {readable(most)}, the fleet holds {fitting} copies at most",
+            f"MaxCapacity is {readable(most)}, but the fleet holds {fitting} copies at most",
             why="copies above that are never placed, and the load stays on the others",
             fix=f"use {fitting}, or let the fleet have more instances",
             severity="warning",
@@ -267,7 +269,7 @@ class MetricWithoutMeaning(Rule):
     """LMI084."""
 
     id = "LMI084"
-    title = "the scaling metric never says what is needed"
+    title = "the scaling metric does not tell how much capacity is needed"
     why = "the endpoint does not publish it, or it does not follow the load"
     fix = "scale on concurrent requests; on ApproximateBacklogSizePerInstance for async endpoints"
     source = _ASYNC

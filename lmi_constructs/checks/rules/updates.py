@@ -82,7 +82,7 @@ class PolicyNotUsable(Rule):
                 yield self.found(endpoint, "DeploymentConfig", message)
             elif policy.rolling and config and len(config.variants) > 1:
                 message = (
-                    f"RollingUpdatePolicy is for one variant, there are {len(config.variants)}"
+                    f"RollingUpdatePolicy takes one variant, but there are {len(config.variants)}"
                 )
                 fix = "use a blue/green policy with several variants"
                 path = "DeploymentConfig/RollingUpdatePolicy"
@@ -114,7 +114,9 @@ class StepOutOfRange(Rule):
             for name, size in sizes:
                 percent = number(size.value) if size and size.kind == "CAPACITY_PERCENT" else None
                 if size and percent is not None and not limits()[name].allows(percent):
-                    message = f"the step is {percent} %, allowed are {limits()[name]}"
+                    message = (
+                        f"a step moves {percent} % of the capacity, but must move {limits()[name]}"
+                    )
                     yield self.found(endpoint, f"{size.path}/Value", message)
             yield from self._missing(endpoint, policy)
             yield from self._times(endpoint, policy)
@@ -160,7 +162,7 @@ class StepBelowOneInstance(Rule):
     """LMI072."""
 
     id = "LMI072"
-    title = "a step of the update is no whole instance"
+    title = "a step of the update does not move whole instances"
     severity = "warning"
     why = "with so few instances the step is less than one instance, or all of them at once"
     fix = "use ALL_AT_ONCE with one instance, or more instances"
@@ -169,7 +171,7 @@ class StepBelowOneInstance(Rule):
     passing = _PASSING
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
-        """Yield steps on a single instance, and steps of more than half of the instances."""
+        """Yield steps of less than one instance, and steps of more than half of the instances."""
         for endpoint, policy in _policies(deployment):
             config = config_of(deployment, endpoint)
             counts = (
@@ -249,12 +251,15 @@ class CapacityLostOnUpdate(Rule):
 
 
 def _is_no_step(step: Capacity, count: float) -> bool:
+    """Tell whether a step is less than one instance, or more than half of them."""
     size, kind = number(step.value), literal(step.kind)
     if count <= 1:
         return True
     if size is None:
         return False
-    return size * 2 > count if kind == "INSTANCE_COUNT" else False
+    if kind == "INSTANCE_COUNT":
+        return size * 2 > count
+    return kind == "CAPACITY_PERCENT" and size * count < 100
 
 
 def _spoken(step: Capacity) -> str:
