@@ -205,7 +205,7 @@ class ImpossibleCapacity(Rule):
         yield self.found(
             target,
             "MaxCapacity",
-            f"MaxCapacity is {readable(most)}, but the fleet holds {fitting} copies at most",
+            f"MaxCapacity is {readable(most)}, the fleet holds {fitting} copies at most",
             why="copies above that are never placed, and the load stays on the others",
             fix=f"use {fitting}, or let the fleet have more instances",
             severity="warning",
