@@ -103,13 +103,16 @@ class LmiChecks:
         ]
         options = self._options or CheckOptions()
         deployment = read_deployment(sources, options.facts)
-        chosen = self._chosen(check(deployment, options), context, sources)
-        return _report([*chosen, *self._slips(deployment, sources)], sources)
+        chosen = self._chosen(check(deployment, options), context)
+        return _report([*chosen, *self._besides(chosen, deployment, sources)], sources)
 
-    def _slips(
-        self, deployment: Deployment, sources: Sequence[TemplateSource]
+    def _besides(
+        self,
+        chosen: Iterable[PlacedFinding],
+        deployment: Deployment,
+        sources: Sequence[TemplateSource],
     ) -> Iterable[PlacedFinding]:
-        """Yield what of the arguments does nothing in an app, where it should."""
+        """Yield what no rule finds: arguments of this plugin that do nothing in the app."""
         from lmi_constructs.checks.slips import empty_places, mistyped_images
         from lmi_constructs.checks.template import with_nested
 
@@ -121,9 +124,7 @@ class LmiChecks:
         self,
         findings: Iterable[Finding],
         context: cdk.IPolicyValidationContext,
-        sources: Sequence[TemplateSource],
     ) -> list[PlacedFinding]:
-        del sources
         from lmi_constructs.checks.rules import PlacedFinding
 
         found = [finding for finding in findings if isinstance(finding, PlacedFinding)]
@@ -187,27 +188,21 @@ class _OwnChecks(LmiChecks):
         self._paths += [item.node.path for item in self._constructs[len(self._paths) :]]
         return any(is_at(path, one) for one in self._paths)
 
-    def _slips(
-        self, deployment: Deployment, sources: Sequence[TemplateSource]
-    ) -> Iterable[PlacedFinding]:
-        return ()  # nobody gave any
-
     def _chosen(
-        self,
-        findings: Iterable[Finding],
-        context: cdk.IPolicyValidationContext,
-        sources: Sequence[TemplateSource],
+        self, findings: Iterable[Finding], context: cdk.IPolicyValidationContext
     ) -> list[PlacedFinding]:
-        found = super()._chosen(findings, context, sources)
-        return [*map(_with_keyword, found), *self._remarked(found, sources)]
+        return [_with_keyword(finding) for finding in super()._chosen(findings, context)]
 
-    def _remarked(
-        self, found: Iterable[PlacedFinding], sources: Sequence[TemplateSource]
+    def _besides(
+        self,
+        chosen: Iterable[PlacedFinding],
+        deployment: Deployment,
+        sources: Sequence[TemplateSource],
     ) -> Iterable[PlacedFinding]:
         """Yield the remarks about constructs in these stacks that no rule repeats."""
         from lmi_constructs.checks.template import with_nested
 
-        known = {(finding.rule, finding.construct_path or "") for finding in found}
+        known = {(finding.rule, finding.construct_path or "") for finding in chosen}
         for construct, finding in self._remarks:
             path = construct.node.path
             stack = next((one.name for one in with_nested(sources) if is_at(path, one.name)), None)

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 _ROLE: Final = re.compile(r"arn:[a-z-]+:iam::(\d{12}):role/(?:.*/)?([^/]+)")
 _ALLOW: Final = "allow it to the role, or leave role out so that one is made"
 _ALLOW_KEY: Final = "give ModelData.s3_prefix(..., encryption_key=KEY), or allow it to the role"
+_NOT_TOLD: Final = (
+    "it depends on policies, values or conditions that are not known before deploying"
+)
 _Need = tuple[str, "String"]
 
 
@@ -90,7 +93,7 @@ def _by_template(
             answer = UNKNOWN if is_open(deployment, bucket) else False
         if answer is False and allowed_by_resource(place, action, resource, name) is not False:
             answer = UNKNOWN  # a boundary of the role would count as well
-        why = "no policy of the template allows it"
+        why = _NOT_TOLD if answer is UNKNOWN else "no policy of the template allows it"
         taken = (
             _taken_back(place, path_of(role), action, resource, name) if answer is True else None
         )

@@ -82,3 +82,14 @@ def test_a_base_is_on_the_same_endpoint() -> None:
     assert said(other) == [("error", "the base Component is on Endpoint, not Other")]
     unknown = {"Adapter/Properties/EndpointName": {"Ref": "Name"}}
     assert said(unknown) == []
+
+
+def test_an_adapter_that_only_names_its_base_is_made_too_early() -> None:
+    """BaseInferenceComponentName is the name of an existing component (botocore)."""
+    example = Example({**SERVED, "Adapter/DependsOn": REMOVED}, base="components")
+    (finding,) = [one for one in findings(example) if one.rule == "LMI082"]
+    assert (finding.resource, finding.path) == (
+        "Adapter",
+        "Specification/BaseInferenceComponentName",
+    )
+    assert "DependsOn: Component" in finding.fix

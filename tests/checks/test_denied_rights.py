@@ -29,6 +29,9 @@ BUCKET_POLICY = {
 }
 
 
+OTHERS_DENIED = {"Effect": "Deny", "NotAction": ["s3:*", "ecr:*"], "Resource": "*"}
+
+
 def deny(action: str, resource: object = "*", **more: Any) -> dict[str, Any]:
     statement = {"Effect": "Deny", "Action": action, "Resource": resource, **more}
     return {"PolicyName": "Deny", "PolicyDocument": {"Statement": [statement]}}
@@ -50,18 +53,18 @@ def said(change: dict[str, Any], base: str = "endpoint") -> list[tuple[str, str,
 @pytest.mark.parametrize(
     ("change", "rule", "message"),
     [
-        ({POLICIES: deny("s3:GetObject")}, "LMI091", "Role denies Role s3:GetObject on"),
+        ({POLICIES: deny("s3:GetObject")}, "LMI091", "a Deny in Role takes s3:GetObject on"),
         (
             {POLICIES: deny("s3:*", "arn:aws:s3:::example-models/*")},
             "LMI091",
-            "Role denies Role s3:GetObject on",
+            "a Deny in Role takes s3:GetObject on",
         ),
-        ({"Denial": attached("s3:Get*")}, "LMI091", "Denial denies Role s3:GetObject on"),
-        ({POLICIES: deny("ecr:*")}, "LMI092", "Role denies Role ecr:BatchGetImage on"),
+        ({"Denial": attached("s3:Get*")}, "LMI091", "a Deny in Denial takes s3:GetObject on"),
+        ({POLICIES: deny("ecr:*")}, "LMI092", "a Deny in Role takes ecr:BatchGetImage on"),
         (
             {POLICIES: deny("s3:GetObject"), "BucketPolicy": BUCKET_POLICY, "Bucket": BUCKET},
             "LMI091",
-            "Role denies Role s3:GetObject on",
+            "a Deny in Role takes s3:GetObject on",
         ),
     ],
     ids=["in the role", "of the bucket", "attached", "image", "bucket that is open"],
@@ -96,11 +99,18 @@ def test_finds_outputs_that_may_not_be_written() -> None:
         deny("s3:*", Condition={"Bool": {"aws:SecureTransport": "false"}}),
         deny("s3:*", {"Fn::ImportValue": "somewhere"}),
         deny("s3:GetObject", {"Ref": "AWS::NoValue"}),
+        {"PolicyName": "Deny", "PolicyDocument": {"Statement": [OTHERS_DENIED]}},
     ],
-    ids=["another action", "another bucket", "condition", "unknown", "nothing"],
+    ids=["another action", "another bucket", "condition", "unknown", "nothing", "all but some"],
 )
 def test_abstains_where_nothing_needed_is_denied_for_sure(denied: dict[str, Any]) -> None:
     assert said({POLICIES: denied}) == []
+
+
+def test_a_denial_that_cannot_be_judged_hides_no_right_that_is_lacking() -> None:
+    statements = "Role/Properties/Policies/0/PolicyDocument/Statement"
+    ((rule, severity, _),) = said({f"{statements}/2": OTHERS_DENIED})
+    assert (rule, severity) == ("LMI091", "warning")
 
 
 CAPTURE = {

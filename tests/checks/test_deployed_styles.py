@@ -3,7 +3,7 @@
 import pytest
 
 from lmi_constructs.checks import check_template
-from lmi_constructs.checks.examples import Example
+from lmi_constructs.checks.examples import REMOVED, Example
 from tests.checks.support import ENVIRONMENT, IMAGE, REGISTRY, VARIANT, findings
 
 GPU = "Gpu/Properties"
@@ -71,6 +71,26 @@ def test_a_percentage_of_one_accelerator_is_not_summed():
     assert len(of("LMI087", {**alone, **several}, base="scaled")) == 1
     one = dimensions(GPU, OF_THE_INSTANCE, OF_THE_ACCELERATOR)
     assert of("LMI087", {**alone, **several, **one}, base="scaled") == []
+
+
+@pytest.mark.parametrize("statistic", ["Sum", "SampleCount", "tc99", "TS(1%:99%)", "PR(:300)"])
+def test_a_sum_a_count_and_a_share_are_not_measured_in_the_unit_of_the_metric(statistic):
+    simple = statistic in ("Sum", "SampleCount")
+    for path, threshold, rules in (
+        (LATENCY, 100, {"LMI086"}),
+        (GPU, 90, {"LMI087"}),
+        (GPU, 5000, {"LMI088"}),
+    ):
+        change = {
+            f"{VARIANT}/InstanceType": "ml.g6e.12xlarge",
+            f"{path}/Threshold": threshold,
+            f"{path}/Statistic": statistic if simple else REMOVED,
+            f"{path}/ExtendedStatistic": REMOVED if simple else statistic,
+        }
+        found = {one.rule for one in findings(Example(change, base="scaled"))}
+        assert not found & rules
+        change |= {f"{path}/Statistic": "Maximum", f"{path}/ExtendedStatistic": REMOVED}
+        assert {one.rule for one in findings(Example(change, base="scaled"))} & rules == rules
 
 
 def test_metrics_of_something_else_are_left_alone():

@@ -2,6 +2,7 @@
 
 import pytest
 
+from lmi_constructs.checks import CheckOptions, Facts, check_template
 from lmi_constructs.checks.examples import REMOVED, Example
 from tests.checks.support import ENVIRONMENT, HOST_IMAGE, IMAGE, V27, VARIANT, WITHOUT_DATA, rules
 
@@ -142,3 +143,20 @@ def test_finds_what_was_reported_of_a_model_in(report):
 def test_lets_the_degree_that_works_pass(model, instance, degree):
     example = hub(model, instance, TENSOR_PARALLEL_DEGREE=degree, MAX_MODEL_LEN="8192")
     assert not rules(example) & {"LMI052", "LMI053"}
+
+
+AUTO_MAP = {"auto_map": {"AutoModelForCausalLM": "modeling_own.Own"}}
+
+
+@pytest.mark.parametrize(
+    ("key", "properties", "is_found"),
+    [
+        ("Model", "option.trust_remote_code=true", False),
+        ("Model", "option.trust_remote_code=false", True),
+        ("template/Model", "", True),
+    ],
+)
+def test_own_code_is_trusted_in_the_file_beside_the_model_too(key, properties, is_found):
+    facts = Facts(model_configs={key: AUTO_MAP}, serving_properties={"Model": properties})
+    found = check_template(Example().template(), options=CheckOptions(facts=facts))
+    assert ("LMI027" in {one.rule for one in found}) == is_found

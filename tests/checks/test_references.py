@@ -133,6 +133,13 @@ def test_tells_a_name_from_an_arn(example, expected):
     assert fix in finding.fix
 
 
+def test_says_who_refuses_an_attribute_that_is_not_there():
+    example, _ = WRONG_KINDS["an attribute that an endpoint lacks"]
+    (finding,) = of("LMI104", findings(example))
+    assert finding.message.startswith("AWS::SageMaker::Endpoint has no attribute 'Name'")
+    assert finding.why.startswith("CloudFormation refuses Fn::GetAtt")
+
+
 @pytest.mark.parametrize(
     "change",
     [

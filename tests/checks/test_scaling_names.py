@@ -48,6 +48,15 @@ def test_finds_names_that_application_auto_scaling_refuses(change, path, fix):
     assert fix in finding.fix
 
 
+def test_doubts_a_metric_of_sagemaker_that_only_a_newer_list_could_hold():
+    (finding,) = of("LMI108", {METRIC: "SageMakerVariantQueueDepth"})
+    assert (finding.severity, "'SageMakerVariantQueueDepth'" in finding.message) == (
+        "warning",
+        True,
+    )
+    assert "SageMakerVariantInvocationsPerInstance" in finding.fix
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -61,7 +61,7 @@ def test_a_schedule_that_brings_copies_back_wakes_them() -> None:
 
 
 def test_warns_of_instances_that_stay_while_copies_go() -> None:
-    assert ("LMI083", "warning", "copies go to zero, but 1 instances stay") in said(
+    assert ("LMI083", "warning", "copies go to zero, but 1 instance stays") in said(
         {f"{SCALING}/MinInstanceCount": 1}
     )
 

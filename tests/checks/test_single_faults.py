@@ -190,7 +190,7 @@ def test_shows_a_whole_number_as_one_however_it_is_written():
     needs = "Component/Properties/Specification/ComputeResourceRequirements"
     changed = {f"{needs}/NumberOfAcceleratorDevicesRequired": 8.0}
     messages = [one.message for one in findings(Example(changed, base="components"))]
-    assert "8 accelerators are asked, ml.g5.12xlarge has 4" in messages
+    assert "the component asks for 8 accelerators, but ml.g5.12xlarge has 4" in messages
 
 
 NEURON = "763104351884.dkr.ecr.us-east-1.amazonaws.com/djl-inference:0.30.0-neuronx-sdk2.20.1"
@@ -256,3 +256,59 @@ def test_says_which_value_is_wrong_and_against_what(rule, words):
     (example,) = (one.failing for one in all_rules() if one.id == rule)
     messages = [one.message for one in findings(example) if one.rule == rule]
     assert any(words in message for message in messages), messages
+
+
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        ({"WaitIntervalInSeconds": 4000}, "WaitIntervalInSeconds is 4000, but must be 0 to 3600"),
+        (
+            {"MaximumExecutionTimeoutInSeconds": 10},
+            "MaximumExecutionTimeoutInSeconds is 10, but must be 600 to 28800",
+        ),
+        (
+            {"WaitIntervalInSeconds": 700, "MaximumExecutionTimeoutInSeconds": 600},
+            "MaximumExecutionTimeoutInSeconds is 600, but the waits alone take 700 seconds",
+        ),
+    ],
+)
+def test_names_the_time_of_an_update_that_is_out_of_range(times, message):
+    policy = "Endpoint/Properties/DeploymentConfig/RollingUpdatePolicy"
+    found = findings(Example({policy: {**ROLLING, **times}}))
+    (said,) = [one.message for one in found if one.rule == "LMI071"]
+    assert said.startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [
+        ({"Type": "CAPACITY_PERCENT", "Value": 25}, "a step moves 25 % of 1 instance"),
+        ({"Type": "INSTANCE_COUNT", "Value": 1}, "a step moves 1 instance of 1 instance"),
+        (
+            {"Type": "INSTANCE_COUNT", "Value": {"Fn::ImportValue": "size"}},
+            "the update moves a part of 1 instance",
+        ),
+    ],
+)
+def test_says_what_a_step_moves_only_where_it_is_known(size, message):
+    policy = "Endpoint/Properties/DeploymentConfig/RollingUpdatePolicy"
+    found = findings(Example({policy: {**ROLLING, "MaximumBatchSize": size}}))
+    assert [one.message for one in found if one.rule == "LMI072"] == [message]
+
+
+@pytest.mark.parametrize(("percent", "is_found"), [(25, True), (50, False)])
+def test_finds_a_share_of_two_instances_that_is_less_than_one(percent, is_found):
+    size = {"Type": "CAPACITY_PERCENT", "Value": percent}
+    change = {
+        "Endpoint/Properties/DeploymentConfig/RollingUpdatePolicy": {
+            **ROLLING,
+            "MaximumBatchSize": size,
+        },
+        f"{VARIANT}/InitialInstanceCount": 2,
+    }
+    assert ("LMI072" in rules(Example(change))) == is_found
+
+
+def test_says_one_thing_of_an_address_without_a_bucket():
+    found = findings(Example({f"{SOURCE}/S3Uri": "s3:///llama/"}))
+    assert [one.rule for one in found] == ["LMI025"]

@@ -291,3 +291,13 @@ def test_who_may_not_see_stacks_does_not_know_whose_the_name_is(account: Prepare
     account.fakes["cloudformation"] = Canned(describe_stack_resource=refused("AccessDenied"))
     found = one(account.look(NAMED), "name", "unknown")
     assert "allow cloudformation:DescribeStackResource" in found.fix
+
+
+def test_a_denial_of_the_template_that_cannot_be_judged_is_no_pass(account: Prepared) -> None:
+    denial = {"Effect": "Deny", "NotAction": ["ecr:*"], "Resource": "*"}
+    policy = {"PolicyName": "Deny", "PolicyDocument": {"Statement": [denial]}}
+    body = template()
+    body["Resources"]["Role"]["Properties"]["Policies"].append(policy)
+    found = [each for each in account.look(body) if each.check == "role"]
+    assert {each.status for each in found} == {"unknown"}
+    assert all("not known before deploying" in each.detail for each in found)

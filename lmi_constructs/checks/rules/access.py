@@ -184,7 +184,7 @@ class ModelBeforePolicy(Rule):
                     late = late or _too_late(deployment, model, role, action, arn)
             if late is not None:
                 message = (
-                    f"{late} attaches rights that the model needs, and it does not wait for it"
+                    f"the model needs rights that {late} attaches, but does not wait for {late}"
                 )
                 fix = f"add DependsOn: {late} to the model, or write the policy inline on the role"
                 yield self.found(model, "ExecutionRoleArn", message, fix=fix)
@@ -362,7 +362,8 @@ def _lacking(role: Role, action: str, resource: String, *, sure: bool) -> _Lacki
     if isinstance(denied, Statement):
         by = denied.given_by[1]
         fix = f"take the Deny of {action} out of {by}: no other policy can allow it"
-        return {"message": f"{by} denies {name} {what}", "severity": "error", "fix": fix}
+        message = f"a Deny in {by} takes {what} from {name}"
+        return {"message": message, "severity": "error", "fix": fix}
     if sure:
         return {"message": f"{name} does not allow {what}", "severity": "error", "fix": None}
     message = f"nothing in these templates lets {name} do {what}"

@@ -52,6 +52,12 @@ _DIMENSION_NAMES: Final = frozenset(
         "AvailabilityZone",
     }
 )
+_OF_ANOTHER_SCALE: Final = ("sum", "samplecount", "ts", "tc", "pr")
+"""Beginnings of statistics that add values up, count them, or say which share of them lies in a range.
+
+Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Statistics-definitions.html
+"""
+
 _ENHANCED: Final = frozenset({"InstanceId", "ContainerId", "AcceleratorId"})
 _ENHANCED_GUIDE: Final = (
     "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch-enhanced-metrics.html"
@@ -63,7 +69,7 @@ class MetricInAnotherPlace(Rule):
 
     id = "LMI085"
     title = "no such metric under this namespace and these dimensions"
-    why = "the alarm or policy stays without data for ever"
+    why = "the alarm or policy never gets any data"
     fix = "use the namespace and dimensions under which SageMaker publishes the metric"
     source = _GUIDE
     failing = Example(
@@ -128,8 +134,10 @@ class MetricInAnotherPlace(Rule):
                     source=_ENHANCED_GUIDE,
                 )
             return
-        message = f"{literal(metric.metric_name)} has the dimensions {wanted}, given are "
-        message += ", ".join(sorted(given)) or "none"
+        message = (
+            f"{literal(metric.metric_name)} is published with the dimensions {wanted}, not with"
+            f" {', '.join(sorted(given)) or 'none'}"
+        )
         yield self.found(
             resource,
             _at(metric, "Dimensions"),
@@ -223,7 +231,8 @@ class PercentOfOneGpu(Rule):
             threshold = number(alarm.threshold)
             if count and count > 1 and threshold and threshold <= 100 and _above(alarm):
                 message = (
-                    f"the threshold {readable(threshold)} is of {count * 100} % on {count} GPUs"
+                    f"the threshold is {readable(threshold)}, but the metric goes up to"
+                    f" {count * 100} on {count} GPUs"
                 )
                 fix = f"use {readable(threshold * count)}"
                 yield self.found(alarm, "Threshold", message, fix=fix)
@@ -260,8 +269,8 @@ class NeverFires(Rule):
             count, threshold = _gpus(deployment, metric), number(alarm.threshold)
             if count and threshold and threshold > 100 * count and _above(alarm):
                 message = (
-                    f"the threshold {readable(threshold)} is above {count * 100}, the most of"
-                    f" {count} GPUs"
+                    f"the threshold is {readable(threshold)}, but {count} GPUs reach"
+                    f" {count * 100} at most"
                 )
                 yield self.found(alarm, "Threshold", message, severity="warning", source=_GUIDE)
 
@@ -272,7 +281,7 @@ class AlarmOfMissingVariant(Rule):
     id = "LMI089"
     title = "the watched variant does not exist"
     severity = "warning"
-    why = "the alarm stays without data for ever"
+    why = "the alarm never gets any data"
     fix = "use the VariantName of the endpoint configuration"
     source = _GUIDE
     failing = Example({"Latency/Properties/Dimensions/1/Value": "Primary"}, base="scaled")
@@ -300,9 +309,12 @@ def _watched(deployment: Deployment) -> Iterator[tuple[Resource, Metric]]:
 
 
 def _simple(deployment: Deployment) -> Iterator[tuple[Alarm, Metric]]:
+    """Yield alarms whose threshold is a value of one metric, in the metric's own unit."""
     for alarm in deployment.alarms:
         if alarm.simple and len(alarm.metrics) == 1:
-            yield alarm, alarm.metrics[0]
+            (metric,) = alarm.metrics
+            if not (literal(metric.statistic) or "").lower().startswith(_OF_ANOTHER_SCALE):
+                yield alarm, metric
 
 
 def _endpoint(deployment: Deployment, metric: Metric) -> Endpoint | None:

@@ -8,6 +8,7 @@ from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakKeyDictionary
 
+from lmi_constructs.checks.resources import Model
 from lmi_constructs.checks.values import (
     UNKNOWN,
     String,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
         Container,
         Endpoint,
         EndpointConfig,
-        Model,
         Resource,
         Variant,
     )
@@ -212,6 +212,14 @@ def environment(container: Container) -> Mapping[str, String]:
     """Return the environment of a container as far as it is known."""
     known = container.environment
     return {} if known is None or known is UNKNOWN else known
+
+
+def serving_properties(
+    deployment: Deployment, resource: Resource
+) -> str | Mapping[str, object] | None:
+    """Return the `serving.properties` beside a model, as the user or our constructs tell it."""
+    written = resource.serving_properties if isinstance(resource, Model) else None
+    return deployment.facts.properties_of(resource) or written
 
 
 def count_of(value: object, otherwise: int) -> int | float:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         Variant,
     )
     from lmi_constructs.checks.rules.common import Running
+    from lmi_constructs.checks.values import String
     from lmi_constructs.container import Verdict
     from lmi_constructs.findings import Finding
 
@@ -143,32 +144,34 @@ class ComponentDoesNotFit(Rule):
     ) -> Iterator[Finding]:
         base = f"{one.path}/ComputeResourceRequirements"
         wanted, memory = number(one.accelerators), number(one.memory_mib)
-        names = {one.instance_type} if one.instance_type else set()
-        for _, variant in deployment.hosts(component) if not names else ():
-            names.update(name for _, name in variant.instance_types)
-        for name in names:
+        for name in _instance_types(deployment, component, one):
             kind = instance(name)
             if wanted and has_no_accelerator(deployment, name):
-                message = f"{wanted} accelerators are asked of {name}, which has none"
+                message = f"the component asks for {_accelerators(wanted)}, but {name} has none"
                 yield self.found(component, f"{base}/NumberOfAcceleratorDevicesRequired", message)
             if kind and wanted and wanted > kind.accelerator_count:
                 message = (
-                    f"{wanted} accelerators are asked, {kind.name} has {kind.accelerator_count}"
+                    f"the component asks for {_accelerators(wanted)}, but {kind.name} has"
+                    f" {kind.accelerator_count}"
                 )
                 yield self.found(component, f"{base}/NumberOfAcceleratorDevicesRequired", message)
             if kind and memory and kind.host_memory_gib and memory > kind.host_memory_gib * 1024:
-                message = f"{memory} MB are asked, {kind.name} has {kind.host_memory_gib} GiB"
+                message = (
+                    f"the component asks for {readable(memory)} MB of memory, but {kind.name} has"
+                    f" {readable(kind.host_memory_gib)} GiB"
+                )
                 yield self.found(component, f"{base}/MinMemoryRequiredInMb", message)
             cpus = number(one.cpus)
             if kind and cpus and kind.vcpu and cpus > kind.vcpu:
-                message = f"{readable(cpus)} vCPUs are asked, {kind.name} has {kind.vcpu}"
+                message = f"the component asks for {readable(cpus)} vCPUs, but {kind.name} has {kind.vcpu}"
                 yield self.found(component, f"{base}/NumberOfCpuCoresRequired", message)
         if one.memory_mib is None and (one.accelerators or one.cpus):
             message = "MinMemoryRequiredInMb is missing, which CreateInferenceComponent requires"
             yield self.found(component, f"{base}/MinMemoryRequiredInMb", message)
         if memory is not None and not limits()["component_memory"].allows(memory):
             message = (
-                f"MinMemoryRequiredInMb is {memory}, allowed is {limits()['component_memory']}"
+                f"MinMemoryRequiredInMb is {readable(memory)}, but must be"
+                f" {limits()['component_memory']}"
             )
             yield self.found(component, f"{base}/MinMemoryRequiredInMb", message)
 
@@ -344,6 +347,20 @@ def _may_take_adapters(run: Running, judged: Verdict) -> bool:
     flag = environment(run.container).get("OPTION_ENABLE_LORA")
     is_unknown = flag is not None and literal(flag) is None
     return is_unknown or judged.starts is None or bool(judged.effective.get("enable_lora"))
+
+
+def _instance_types(
+    deployment: Deployment, component: Component, one: ComponentSpecification
+) -> tuple[String, ...]:
+    """Return the instance types that a component may be placed on, each once."""
+    if one.instance_type:
+        return (one.instance_type,)
+    hosts = (variant for _, variant in deployment.hosts(component))
+    return tuple(dict.fromkeys(name for variant in hosts for _, name in variant.instance_types))
+
+
+def _accelerators(count: float) -> str:
+    return "1 accelerator" if count == 1 else f"{readable(count)} accelerators"
 
 
 def _is_scaled(variant: Variant) -> bool:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.examples import Example
-from lmi_constructs.checks.resources import Model
 from lmi_constructs.checks.rules.base import Rule, placed, with_severity
 from lmi_constructs.checks.rules.common import (
     containers,
@@ -19,6 +18,7 @@ from lmi_constructs.checks.rules.common import (
     once,
     release,
     running,
+    serving_properties,
 )
 from lmi_constructs.checks.rules.published import nearest_tag, newer_than_known, newest
 from lmi_constructs.checks.values import UNKNOWN, literal
@@ -337,12 +337,11 @@ def _verdict(
 ) -> Verdict:
     data = (container.model_data_url, container.s3_data_source, container.model_package)
     known = presumed or release(deployment, container)
-    written = resource.serving_properties if isinstance(resource, Model) else None
     return verdict(
         environment(container),
         known,
         gpus,
-        serving_properties=deployment.facts.properties_of(resource) or written,
+        serving_properties=serving_properties(deployment, resource),
         model_mounted=any(one is not None for one in data),
     )
 

@@ -42,7 +42,7 @@ class ImageOfAnotherRegion(Rule):
             region = literal(parts.region) if parts else None
             if region and resource.region and region != resource.region:
                 fix = _in_region(container, resource.region)
-                message = f"the image is in {region}, the endpoint in {resource.region}"
+                message = f"the image is in {region}, but the endpoint is in {resource.region}"
                 yield self.found(resource, f"{container.path}/Image", message, fix=fix)
 
 

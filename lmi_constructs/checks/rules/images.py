@@ -1,4 +1,4 @@
-"""Images: where they are, and what they need of the instance and its host image."""
+"""Images: what they need of the instance and of its host image."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class HostImageOfAnotherKind(Rule):
             for _, name in variant.instance_types if host else ():
                 kind = instance(name)
                 if kind and host and kind.accelerator_kind != host.accelerator_kind:
-                    message = f"{kind.name} has {kind.accelerator}, {host.name} is for {host.accelerator_kind}"
+                    message = f"{kind.name} has {kind.accelerator}, but {host.name} is for {host.accelerator_kind}"
                     yield self.found(config, f"{variant.path}/InferenceAmiVersion", message)
 
 
@@ -172,7 +172,9 @@ class ImageForOtherAccelerators(Rule):
                     has = "no accelerator"
                 else:
                     continue
-                message = f"{literal(name)} has {has}, the image {container.tag} is for {wanted}"
+                message = (
+                    f"{literal(name)} has {has}, but the image {container.tag} is for {wanted}"
+                )
                 yield self.found(one.config, path, message)
 
 

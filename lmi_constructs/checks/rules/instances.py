@@ -151,7 +151,7 @@ class KeyWithoutEffect(Rule):
             names = [name for variant in config.variants for _, name in variant.instance_types]
             kinds = [instance(name) for name in names]
             if config.kms_key and kinds and all(kind and kind.local_storage_gb for kind in kinds):
-                message = "KmsKeyId is set, and all instances store on local disks"
+                message = "KmsKeyId is set, but all instances store on local disks"
                 yield self.found(config, "KmsKeyId", message)
 
 
@@ -172,7 +172,7 @@ class VolumeSizeOutOfRange(Rule):
         for config, variant in variants(deployment):
             size = number(variant.volume_size)
             if size is not None and not limit.allows(size):
-                message = f"VolumeSizeInGB is {size}, allowed are {limit}"
+                message = f"VolumeSizeInGB is {size}, but must be {limit}"
                 yield self.found(config, f"{variant.path}/VolumeSizeInGB", message)
 
 

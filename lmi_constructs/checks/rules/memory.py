@@ -1,8 +1,8 @@
 """Whether the model fits on the instance: the planner's findings, as rules.
 
-The one joint with [`lmi_constructs.planner`][], which is loaded when a model is known: by its hub id,
-by the shape that our constructs wrote beside
-it, or by the `config.json` that the user gives for it.
+The one joint with [`lmi_constructs.planner`][], which is loaded when a container runs a release whose
+settings are known. A model is known by its hub id, by the shape that our constructs wrote beside it,
+or by the `config.json` that the user gives for it.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class HeadsNotDivisible(_OfPlan):
 
     id = "LMI052"
     title = "the attention heads cannot be shared by the ranks"
-    why = "the engine stops at start: the number of heads is no multiple of the degree"
+    why = "the engine stops at start: the number of heads is not a multiple of the degree"
     fix = "set OPTION_TENSOR_PARALLEL_DEGREE to a divisor of the number of heads"
     source = "https://github.com/vllm-project/vllm/issues/2652"
     failing = Example(model_config=llama(num_attention_heads=30, num_key_value_heads=6))
@@ -126,7 +126,7 @@ class BlocksNotDivisible(_OfPlan):
 
     id = "LMI053"
     title = "the quantised weights cannot be shared by the ranks"
-    why = "the part of one rank is no multiple of the quantisation's blocks or groups"
+    why = "one rank's share is not a multiple of the quantisation's blocks or groups"
     fix = "use a smaller degree, or expert parallelism"
     source = "https://github.com/vllm-project/vllm/issues/25292"
     failing = Example({_TYPE: "ml.g6e.12xlarge"}, model_config=llama(**_MIXTURE))

@@ -9,8 +9,15 @@ from lmi_constructs.checks.archives import UNPACK, is_archive
 from lmi_constructs.checks.examples import REMOVED, Example
 from lmi_constructs.checks.resources import S3DataSource
 from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import containers, environment, release, running
+from lmi_constructs.checks.rules.common import (
+    containers,
+    environment,
+    release,
+    running,
+    serving_properties,
+)
 from lmi_constructs.checks.values import UNKNOWN, Text, head, literal, shown, split, tail
+from lmi_constructs.container.front_end import merge
 from lmi_constructs.facts import models
 
 if TYPE_CHECKING:
@@ -167,7 +174,7 @@ class ArchiveExpected(Rule):
     """LMI024."""
 
     id = "LMI024"
-    title = "ModelDataUrl is no .tar.gz archive"
+    title = "ModelDataUrl is not a .tar.gz archive"
     why = "ModelDataUrl means one gzip-compressed tar archive; a prefix is not found"
     fix = (
         "give a prefix as ModelDataSource.S3DataSource with S3Prefix and CompressionType None,"
@@ -190,7 +197,7 @@ class ArchiveExpected(Rule):
                 continue
             if not end.endswith((".tar.gz", ".tgz")):
                 name = "ArtifactUrl" if "Specification" in container.path else "ModelDataUrl"
-                message = f"{name} {shown(container.model_data_url)!r} is no .tar.gz archive"
+                message = f"{name} {shown(container.model_data_url)!r} is not a .tar.gz archive"
                 # The CDK once cut the names of assets to .gz, and stacks with such were deployed.
                 yield self.found(
                     resource,
@@ -204,7 +211,7 @@ class IncompleteDataSource(Rule):
     """LMI025."""
 
     id = "LMI025"
-    title = "the S3 data source is incomplete or no S3 address"
+    title = "the S3 data source is incomplete or not an S3 address"
     why = "CreateModel refuses it"
     fix = "give S3Uri (s3://bucket/prefix/), S3DataType and CompressionType"
     source = _BOTOCORE + "S3ModelDataSource"
@@ -224,7 +231,7 @@ class IncompleteDataSource(Rule):
                     message = f"S3DataSource has no {name}"
                     yield self.found(resource, f"{source.path}/{name}", message)
             if not _may_be_s3_address(source.uri):
-                message = f"{shown(source.uri)!r} is no S3 address"
+                message = f"{shown(source.uri)!r} is not an S3 address"
                 yield self.found(resource, f"{source.path}/S3Uri", message)
 
 
@@ -273,14 +280,16 @@ class CustomCodeNotTrusted(Rule):
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
         """Yield LMI containers whose known config.json has an auto_map, without the option."""
-        configs = deployment.facts.model_configs
         for resource, container in containers(deployment):
-            given = configs.get(resource.logical_id) or configs.get(resource.construct_path or "")
-            if not given or not given.get("auto_map") or container.environment is UNKNOWN:
+            config = deployment.facts.config_of(resource) or {}
+            if not config.get("auto_map") or container.environment is UNKNOWN:
                 continue
-            trusted = environment(container).get("OPTION_TRUST_REMOTE_CODE", "false")
-            if release(deployment, container) and str(trusted).lower() == "false":
-                message = "config.json has an auto_map and OPTION_TRUST_REMOTE_CODE is not true"
+            written = serving_properties(deployment, resource)
+            options = merge(environment(container), written).options
+            trusted = options.get("trust_remote_code")
+            is_off = trusted is None or str(trusted.text).lower() == "false"
+            if is_off and release(deployment, container):
+                message = "config.json has an auto_map, but OPTION_TRUST_REMOTE_CODE is not true"
                 yield self.found(resource, f"{container.path}/Environment", message)
 
 
@@ -315,7 +324,7 @@ class GatedModelWithoutToken(Rule):
                 facts = models().get(hub_id.lower())
                 if facts is not None and facts.gated:
                     path = f"{container.path}/Environment/{variable}"
-                    yield self.found(resource, path, f"{hub_id} is gated, and there is no token")
+                    yield self.found(resource, path, f"{hub_id} is gated, but no token is set")
 
 
 def _may_be_s3_address(uri: object) -> bool:

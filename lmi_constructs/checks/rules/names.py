@@ -44,7 +44,7 @@ class IllegalName(Rule):
             if strange:
                 message = f"{shown(name)!r} has {' '.join(map(repr, sorted(strange)))} in it"
             elif whole and not limits()["name_length"].allows(len(whole)):
-                message = f"{whole!r} has {len(whole)} characters, allowed are 63"
+                message = f"{whole!r} has {len(whole)} characters, but at most 63 are allowed"
             elif whole and not _LEGAL.match(whole):
                 message = f"{whole!r} begins or ends with a hyphen"
             else:

@@ -128,8 +128,8 @@ class NetworkOutOfRange(Rule):
     """LMI096."""
 
     id = "LMI096"
-    title = "the network of the model is not possible"
-    why = "CreateModel refuses the network, or cannot make its interfaces with this role"
+    title = "the model cannot join this network"
+    why = "CreateModel refuses the VpcConfig, or the role cannot create its network interfaces"
     fix = "give 1 to 5 security groups and 1 to 16 subnets"
     source = "botocore 1.44.8 sagemaker 2017-07-24 VpcConfig"
     failing = Example(
@@ -154,7 +154,7 @@ class NetworkOutOfRange(Rule):
             )
             for name, count, limit in rows:
                 if count is not None and not limit.allows(count):
-                    message = f"{name} has {count} entries, allowed are {limit}"
+                    message = f"{name} has {count} entries, but must have {limit}"
                     yield self.found(one, f"VpcConfig/{name}", message)
             role = deployment.role(one.role)
             action = "ec2:CreateNetworkInterface"

@@ -43,6 +43,9 @@ _REF: Final = (
 )
 _WORDS: Final = {"arn": "ARN", "name": "name", "id": "id"}
 _NAMES_OF_SAGEMAKER: Final = ", which has at most 63 letters, digits and hyphens"
+_NO_ATTRIBUTE: Final = (
+    "CloudFormation refuses Fn::GetAtt of an attribute that the resource type does not have"
+)
 _HUB: Final = "Model/Properties/PrimaryContainer/Environment/HF_TOKEN"
 
 
@@ -77,6 +80,7 @@ class NameForArn(Rule):
                 resource,
                 path,
                 said.message + (_NAMES_OF_SAGEMAKER if is_open and said.is_known else ""),
+                why=None if said.is_known else _NO_ATTRIBUTE,
                 fix=said.fix,
                 severity="warning" if is_open or not said.is_known else "error",
             )
@@ -242,7 +246,8 @@ def _said(
     reference = value.reference if isinstance(value, Text) else None
     if other is None or reference is None or not reference.resource:
         if _given(value) in ("name", "arn") and _given(value) != needed:
-            return _Said(f"{shown(value)!r} is no {_WORDS[needed]}")
+            article = "an" if needed == "arn" else "a"
+            return _Said(f"{shown(value)!r} is not {article} {_WORDS[needed]}")
         return None
     facts = template_references().get(_TYPES.get(type(other), ""))
     given = facts.gives.get(reference.attribute) if facts else None
@@ -253,11 +258,11 @@ def _said(
         fix = f"export the {_WORDS[needed]} from {reference.template} instead"
     name, attribute = other.logical_id, reference.attribute
     if given is None:
-        message = f"no attribute {attribute!r} of {facts.type} is known"
+        message = f"{facts.type} has no attribute {attribute!r} that is known"
         return _Said(message, fix, is_known=False)
     spoken = "Ref" if attribute == "Ref" else f"Fn::GetAtt {attribute}"
     gives = f"gives its {_WORDS[given]}" if given in _WORDS else "gives something else"
-    return _Said(f"{spoken} of {name} {gives}, needed is the {_WORDS[needed]}", fix)
+    return _Said(f"{spoken} of {name} {gives}, but the {_WORDS[needed]} is needed", fix)
 
 
 def _given(value: String | None) -> str | None:

@@ -83,7 +83,7 @@ class MetricOfAnotherDimension(Rule):
             metric = literal(policy.predefined_metric) or ""
             meant = METRICS.get(metric, dimension)
             if dimension in DIMENSIONS and meant != dimension:
-                message = f"{metric} is for {meant}, scaled is {dimension}"
+                message = f"{metric} is for {meant}, but the policy scales {dimension}"
                 yield self.found(policy, METRIC_PATH, message)
 
 
@@ -149,7 +149,9 @@ class CreatedTooEarly(Rule):
             if named is None or named.template != resource.template:
                 continue
             if not deployment.depends(resource, named.key):
-                message = f"it names {named.logical_id} and does not wait for it"
+                message = (
+                    f"{resource.logical_id} names {named.logical_id}, but does not wait for it"
+                )
                 yield self.found(
                     resource,
                     path,
@@ -162,7 +164,7 @@ class ImpossibleCapacity(Rule):
     """LMI083."""
 
     id = "LMI083"
-    title = "the capacity cannot be scaled so"
+    title = "the capacity cannot be scaled this way"
     why = "the endpoint is refused, or sleeps and never wakes"
     fix = "use MinCapacity 1 for a variant; scale to zero with inference components"
     source = _ZERO
@@ -250,7 +252,8 @@ class ImpossibleCapacity(Rule):
                 least = number(scaling.minimum)
                 if least is None or least < 1:
                     continue
-                message = f"copies go to zero, but {readable(least)} instances stay"
+                stay = "1 instance stays" if least == 1 else f"{readable(least)} instances stay"
+                message = f"copies go to zero, but {stay}"
             yield self.found(
                 config,
                 f"{variant.path}/ManagedInstanceScaling",
@@ -266,7 +269,7 @@ class MetricWithoutMeaning(Rule):
     """LMI084."""
 
     id = "LMI084"
-    title = "the scaling metric never says what is needed"
+    title = "the scaling metric does not tell how much capacity is needed"
     why = "the endpoint does not publish it, or it does not follow the load"
     fix = "scale on concurrent requests; on ApproximateBacklogSizePerInstance for async endpoints"
     source = _ASYNC
@@ -361,6 +364,8 @@ def _names(deployment: Deployment) -> Iterator[tuple[Resource, str, Resource | N
         yield component, "EndpointName", deployment.endpoint(component.endpoint)
         for one in component.specifications:
             yield component, f"{one.path}/ModelName", deployment.model(one.model)
+            base = deployment.component(one.base_component)
+            yield component, f"{one.path}/BaseInferenceComponentName", base
     for target in deployment.scalable_targets:
         thing = scaled(deployment, target.resource_id)
         yield target, "ResourceId", (thing.endpoint or thing.component) if thing else None

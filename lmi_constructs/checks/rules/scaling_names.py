@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from lmi_constructs.checks.deployment import Deployment
-    from lmi_constructs.checks.resources import Resource
-    from lmi_constructs.findings import Finding
+    from lmi_constructs.checks.resources import Resource, ScalingPolicy
+    from lmi_constructs.findings import Finding, Severity
 
 NAMESPACE: Final = "sagemaker"
 VARIANT: Final = "sagemaker:variant:DesiredInstanceCount"
@@ -61,12 +61,19 @@ class UnknownScalingName(Rule):
                 yield self.found(target, "ServiceNamespace", message, fix=f"write {NAMESPACE}")
         for policy in deployment.scaling_policies:
             yield from self._dimension(policy, policy.dimension)
-            metric = literal(policy.predefined_metric)
-            if metric is None or metric in METRICS:
-                continue
-            if nearest(metric, METRICS, likeness=SUSPECT) is not None:
-                message = f"there is no predefined metric {metric!r}"
-                yield self.found(policy, METRIC_PATH, message, fix=_one_of(metric, METRICS))
+            yield from self._metric(policy)
+
+    def _metric(self, policy: ScalingPolicy) -> Iterator[Finding]:
+        """Yield a misspelt metric, and one of SageMaker that may only be newer than this list."""
+        metric = literal(policy.predefined_metric)
+        if metric is None or metric in METRICS:
+            return
+        near = nearest(metric, METRICS, likeness=SUSPECT)
+        if near is not None or metric.casefold().startswith(NAMESPACE):
+            message = f"there is no predefined metric {metric!r}"
+            fix = _one_of(metric, METRICS)
+            severity: Severity = "error" if near else "warning"
+            yield self.found(policy, METRIC_PATH, message, fix=fix, severity=severity)
 
     def _dimension(self, resource: Resource, given: object) -> Iterator[Finding]:
         dimension = literal(given)

@@ -42,7 +42,7 @@ def addresses(container: Container) -> Iterator[tuple[str, String, bool]]:
 def arns(address: String, prefix: bool) -> tuple[String | None, String]:
     """Return the ARN of a bucket, and one of an object under the address."""
     fields = split(address, "/")
-    if fields is None or fields[0] != "s3:" or len(fields) < 3 or fields[1] != "":
+    if fields is None or len(fields) < 3 or fields[:2] != ("s3:", "") or fields[2] == "":
         return None, UNKNOWN
     bucket = join(["arn:aws:s3:::", fields[2]])
     key = [field for field in fields[3:] if field != ""]

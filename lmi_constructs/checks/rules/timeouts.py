@@ -41,7 +41,7 @@ class _OutOfRange(Rule):
         for resource, path, owner in _owners(deployment):
             seconds = number(getattr(owner, self.limit, None))
             if seconds is not None and not bounds.allows(seconds):
-                message = f"{self.property_name} is {seconds}, allowed are {bounds}"
+                message = f"{self.property_name} is {seconds}, but must be {bounds}"
                 yield self.found(resource, f"{path}/{self.property_name}", message)
 
 
@@ -118,7 +118,10 @@ class KilledBeforeLoaded(Rule):
             if health is None:
                 message = "no start-up health-check time-out is set; the default is short for LLMs"
             elif loading is not None and (number(health) or loading) < loading:
-                message = f"the health check ends after {health} s, loading only after {loading} s"
+                message = (
+                    f"the health check gives up after {health} s, but the container may load for"
+                    f" {loading} s"
+                )
             else:
                 continue
             yield self.found(resource, f"{path}/{_HEALTH}", message)

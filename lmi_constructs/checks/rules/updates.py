@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 from lmi_constructs.checks.examples import REMOVED, Example
 from lmi_constructs.checks.resources import UpdatePolicy
 from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import config_of, count_of, scaled
+from lmi_constructs.checks.rules.common import config_of, scaled
 from lmi_constructs.checks.values import UNKNOWN, literal, number, shown
 from lmi_constructs.facts.limits import limits
+from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,7 +82,7 @@ class PolicyNotUsable(Rule):
                 yield self.found(endpoint, "DeploymentConfig", message)
             elif policy.rolling and config and len(config.variants) > 1:
                 message = (
-                    f"RollingUpdatePolicy is for one variant, there are {len(config.variants)}"
+                    f"RollingUpdatePolicy takes one variant, but there are {len(config.variants)}"
                 )
                 fix = "use a blue/green policy with several variants"
                 path = "DeploymentConfig/RollingUpdatePolicy"
@@ -113,7 +114,9 @@ class StepOutOfRange(Rule):
             for name, size in sizes:
                 percent = number(size.value) if size and size.kind == "CAPACITY_PERCENT" else None
                 if size and percent is not None and not limits()[name].allows(percent):
-                    message = f"the step is {percent} %, allowed are {limits()[name]}"
+                    message = (
+                        f"a step moves {percent} % of the capacity, but must move {limits()[name]}"
+                    )
                     yield self.found(endpoint, f"{size.path}/Value", message)
             yield from self._missing(endpoint, policy)
             yield from self._times(endpoint, policy)
@@ -134,20 +137,24 @@ class StepOutOfRange(Rule):
             )
 
     def _times(self, endpoint: Endpoint, policy: UpdatePolicy) -> Iterator[Finding]:
-        waits = [number(policy.wait_seconds), number(policy.termination_wait_seconds)]
-        known = [wait for wait in waits if wait is not None]
-        longest = number(policy.longest_seconds)
-        for wait in known:
+        waits = {
+            "WaitIntervalInSeconds": number(policy.wait_seconds),
+            "TerminationWaitInSeconds": number(policy.termination_wait_seconds),
+        }
+        known = {name: wait for name, wait in waits.items() if wait is not None}
+        for name, wait in known.items():
             if not limits()["update_wait"].allows(wait):
-                message = f"a wait is {wait} s, allowed are {limits()['update_wait']}"
+                message = f"{name} is {wait}, but must be {limits()['update_wait']}"
                 yield self.found(endpoint, "DeploymentConfig", message)
+        longest = number(policy.longest_seconds)
         if longest is None:
             return
+        name, together = "MaximumExecutionTimeoutInSeconds", sum(known.values())
         if not limits()["update_execution"].allows(longest):
-            message = f"the whole is {longest} s, allowed are {limits()['update_execution']}"
+            message = f"{name} is {longest}, but must be {limits()['update_execution']}"
             yield self.found(endpoint, "DeploymentConfig", message)
-        elif longest <= sum(known):
-            message = f"the whole ends after {longest} s, its waits alone take {sum(known)} s"
+        elif longest <= together:
+            message = f"{name} is {longest}, but the waits alone take {together} seconds"
             yield self.found(endpoint, "DeploymentConfig", message)
 
 
@@ -155,7 +162,7 @@ class StepBelowOneInstance(Rule):
     """LMI072."""
 
     id = "LMI072"
-    title = "a step of the update is no whole instance"
+    title = "a step of the update does not move whole instances"
     severity = "warning"
     why = "with so few instances the step is less than one instance, or all of them at once"
     fix = "use ALL_AT_ONCE with one instance, or more instances"
@@ -164,7 +171,7 @@ class StepBelowOneInstance(Rule):
     passing = _PASSING
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
-        """Yield steps on a single instance, and steps of more than half of the instances."""
+        """Yield steps of less than one instance, and steps of more than half of the instances."""
         for endpoint, policy in _policies(deployment):
             config = config_of(deployment, endpoint)
             counts = (
@@ -175,7 +182,7 @@ class StepBelowOneInstance(Rule):
             count = counts[0] if len(counts) == 1 else None
             for step in steps if count is not None else ():
                 if count is not None and _is_no_step(step, count):
-                    message = f"{_spoken(step)} of {count} instance{'s' if count > 1 else ''}"
+                    message = f"{_spoken(step)} of {_instances(count)}"
                     yield self.found(endpoint, step.path, message)
 
 
@@ -244,14 +251,25 @@ class CapacityLostOnUpdate(Rule):
 
 
 def _is_no_step(step: Capacity, count: float) -> bool:
+    """Tell whether a step is less than one instance, or more than half of them."""
     size, kind = number(step.value), literal(step.kind)
     if count <= 1:
         return True
     if size is None:
         return False
-    return size * 2 > count if kind == "INSTANCE_COUNT" else False
+    if kind == "INSTANCE_COUNT":
+        return size * 2 > count
+    return kind == "CAPACITY_PERCENT" and size * count < 100
 
 
 def _spoken(step: Capacity) -> str:
-    unit = " %" if step.kind == "CAPACITY_PERCENT" else " instance(s)"
-    return f"the step is {count_of(step.value, 1)}{unit}"
+    size = number(step.value)
+    if size is None:
+        return "the update moves a part"
+    if step.kind == "CAPACITY_PERCENT":
+        return f"a step moves {readable(size)} %"
+    return f"a step moves {_instances(size)}"
+
+
+def _instances(count: float) -> str:
+    return "1 instance" if count == 1 else f"{readable(count)} instances"

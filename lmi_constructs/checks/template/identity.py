@@ -41,9 +41,9 @@ def read_role(properties: Mapping[str, Any], context: Context) -> Role:
     statements: list[Statement] = []
     complete = True
     for policy in as_sequence(properties.get("Policies")):
-        read = read_statements(as_mapping(policy).get("PolicyDocument"), key)
-        complete = complete and read is not None
-        statements.extend(read or ())
+        read, whole = read_statements(as_mapping(policy).get("PolicyDocument"), key)
+        complete = complete and whole
+        statements.extend(read)
     managed = []
     for arn in as_sequence(properties.get("ManagedPolicyArns")):
         name = _managed_policy(arn)
@@ -59,30 +59,40 @@ def read_role(properties: Mapping[str, Any], context: Context) -> Role:
     )
 
 
-def read_statements(document: object, given_by: Key) -> tuple[Statement, ...] | None:
-    """Return the statements of a policy; `None` if they cannot be told."""
+def read_statements(document: object, given_by: Key) -> tuple[tuple[Statement, ...], bool]:
+    """Return the statements of a policy that can be told, and whether these are all that allow.
+
+    A denial that cannot be told may deny anything, so that nothing is surely allowed beside it.
+    """
     if not isinstance(document, dict):
-        return None
-    statements = []
+        return (), False
+    statements, complete = [], True
     for item in as_sequence(document.get("Statement")):
-        if not isinstance(item, dict) or "NotAction" in item or "NotResource" in item:
-            return None
-        if item.get("Effect") not in ("Allow", "Deny"):
-            return None
-        actions = [literal(action) for action in as_sequence(item.get("Action"))]
-        if None in actions:
-            return None
-        resources = (as_string(one) for one in as_sequence(item.get("Resource")))
-        statements.append(
-            Statement(
-                actions=tuple(action.lower() for action in actions if action is not None),
-                resources=tuple(one for one in resources if one is not None),
-                given_by=given_by,
-                denies=item["Effect"] == "Deny",
-                is_conditional=bool(item.get("Condition")),
-            )
-        )
-    return tuple(statements)
+        read = _statement(as_mapping(item), given_by)
+        if read is None and as_mapping(item).get("Effect") == "Deny":
+            read = Statement(actions=("*",), resources=(UNKNOWN,), given_by=given_by, denies=True)
+        if read is None:
+            complete = False
+        else:
+            statements.append(read)
+    return tuple(statements), complete
+
+
+def _statement(item: Mapping[str, Any], given_by: Key) -> Statement | None:
+    """Return one statement of a policy; `None` if it cannot be told."""
+    if "NotAction" in item or "NotResource" in item or item.get("Effect") not in ("Allow", "Deny"):
+        return None
+    actions = [literal(action) for action in as_sequence(item.get("Action"))]
+    if None in actions:
+        return None
+    resources = (as_string(one) for one in as_sequence(item.get("Resource")))
+    return Statement(
+        actions=tuple(action.lower() for action in actions if action is not None),
+        resources=tuple(one for one in resources if one is not None),
+        given_by=given_by,
+        denies=item["Effect"] == "Deny",
+        is_conditional=bool(item.get("Condition")),
+    )
 
 
 class Attachments:
@@ -108,15 +118,15 @@ class Attachments:
                 self._shared.add(bucket)
             return
         roles = properties.get("Roles", properties.get("RoleName"))
-        statements = read_statements(properties.get("PolicyDocument"), key)
+        statements, complete = read_statements(properties.get("PolicyDocument"), key)
         for role in as_sequence(roles):
             target = _target(role)
             if target is None:
                 self._of_unknown_roles = True
-            elif statements is None:
+                continue
+            self._by_role.setdefault(target, []).extend(statements)
+            if not complete:
                 self._incomplete.add(target)
-            else:
-                self._by_role.setdefault(target, []).extend(statements)
 
     def complete(self, roles: Iterable[Resource]) -> tuple[Role, ...]:
         """Return the roles with what is attached to them."""

@@ -84,7 +84,7 @@ def _refused(sources: Sequence[TemplateSource], given: Mapping[str, str]) -> Ite
             if allowed and value not in allowed:
                 yield Finding(
                     rule="LMI010",
-                    message=f"{value!r} is no allowed value of the parameter {name}",
+                    message=f"{value!r} is not an allowed value of the parameter {name}",
                     why="CloudFormation refuses the value",
                     fix="give one of " + ", ".join(allowed),
                     where="parameter",
