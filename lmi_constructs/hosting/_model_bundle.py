@@ -18,7 +18,7 @@ from lmi_constructs.hosting.s3_location import S3Location
 if TYPE_CHECKING:
     from constructs import Construct
 
-    from lmi_constructs.hosting._surroundings import Surroundings
+    from lmi_constructs.hosting._stack_environment import StackEnvironment
     from lmi_constructs.planner import Architecture
 
 _PROPERTIES_FILE = "serving.properties"
@@ -79,7 +79,7 @@ class ModelBundle(ModelData):
             architecture=architecture or (model_id if is_hub_id else None),
         )
 
-    def bind(self, scope: Construct, surroundings: Surroundings) -> BoundModelData:
+    def bind(self, scope: Construct, env: StackEnvironment) -> BoundModelData:
         """Upload the archive, and let the role read exactly this object."""
         from aws_cdk import aws_s3_assets as assets
 
@@ -87,10 +87,10 @@ class ModelBundle(ModelData):
             archive = Path(scratch) / "model.tar.gz"
             archive.write_bytes(pack(self.folder))
             asset = assets.Asset(scope, "ModelBundle", path=str(archive))
-        bucket_arn = surroundings.bucket_arn(asset.s3_bucket_name)
+        bucket_arn = env.bucket_arn(asset.s3_bucket_name)
         permissions = [Permission(("s3:GetObject",), (f"{bucket_arn}/{asset.s3_object_key}",))]
         if self.model_location is not None:
-            permissions += self.model_location.read_permissions(surroundings)
+            permissions += self.model_location.read_permissions(env)
         return BoundModelData(
             model_data_source=s3_source(asset.s3_object_url, "S3Object", "Gzip"),
             permissions=tuple(permissions),

@@ -11,7 +11,7 @@ from lmi_constructs.hosting._planning import (
     loading_timeout_seconds,
     plan_memory,
 )
-from lmi_constructs.hosting._time_outs import (
+from lmi_constructs.hosting._timeouts import (
     SHORTEST_SECONDS,
     check_against_loading,
     check_range,

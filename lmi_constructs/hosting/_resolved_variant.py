@@ -17,7 +17,7 @@ from lmi_constructs.findings import Finding, raise_errors
 from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._kinds import refused
 from lmi_constructs.hosting._resolved_model import ResolvedModel, words
-from lmi_constructs.hosting._time_outs import check_range
+from lmi_constructs.hosting._timeouts import check_range
 from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.hosting._units import gibibytes, seconds
 from lmi_constructs.hosting.variant import Routing

@@ -9,7 +9,7 @@ from lmi_constructs.hosting._alternatives import check_alternatives
 from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._names import check_name
 from lmi_constructs.hosting._report import report
-from lmi_constructs.hosting._surroundings import Surroundings
+from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting.endpoint_base import ImportedEndpoint
 from lmi_constructs.hosting.endpoint_config import LmiEndpointConfig
 from lmi_constructs.hosting.endpoint_operations import EndpointOperations
@@ -156,7 +156,7 @@ class LmiEndpoint(EndpointOperations):
         """
         super().__init__(scope, id)
         attach_to(self, scope)
-        Surroundings.of(scope).kept_at(self)
+        StackEnvironment.of(scope).cached_at(self)
         flat = {
             "instance_type": instance_type,
             "container": container,

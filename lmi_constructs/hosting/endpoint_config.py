@@ -15,7 +15,7 @@ from lmi_constructs.hosting._permissions import Permission, grant
 from lmi_constructs.hosting._places import PlacedConstruct
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._resolved_variant import ResolvedVariant
-from lmi_constructs.hosting._surroundings import Surroundings
+from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.readable import readable
 
@@ -177,7 +177,7 @@ class LmiEndpointConfig(PlacedConstruct):
 
     def grant_watching_alarms(self) -> None:
         """Let the models' roles look at the alarms that roll an update back."""
-        alarms = Surroundings.of(self).arn("cloudwatch", "alarm:*")
+        alarms = StackEnvironment.of(self).arn("cloudwatch", "alarm:*")
         self._grant([Permission(("cloudwatch:DescribeAlarms",), (alarms,))])
 
     def _grant_writing(
@@ -187,12 +187,12 @@ class LmiEndpointConfig(PlacedConstruct):
         core_dumps = [item.variant.core_dump for item in self._everyone if item.variant.core_dump]
         if data_capture is None and async_inference is None and not core_dumps:
             return
-        surroundings = Surroundings.of(self)
+        env = StackEnvironment.of(self)
         permissions: list[Permission] = []
         for feature in (data_capture, async_inference):
-            permissions += feature.permissions(surroundings) if feature else ()
+            permissions += feature.permissions(env) if feature else ()
         for core_dump in core_dumps:
-            permissions += core_dump.permissions(surroundings)
+            permissions += core_dump.permissions(env)
         self._grant(permissions)
 
     def _grant(self, permissions: list[Permission]) -> None:

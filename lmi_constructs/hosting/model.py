@@ -30,7 +30,7 @@ from lmi_constructs.hosting._permissions import (
 from lmi_constructs.hosting._places import PlacedConstruct
 from lmi_constructs.hosting._planning import check_architecture, judge, not_planned
 from lmi_constructs.hosting._report import report
-from lmi_constructs.hosting._surroundings import Surroundings
+from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting.container_image import ContainerImage, as_image
 
 if TYPE_CHECKING:
@@ -128,9 +128,9 @@ class LmiModel(PlacedConstruct):
         }
         report(self, check_keywords(given, required="model_data"))
         attach_to(self, scope)
-        surroundings = Surroundings.of(scope).kept_at(self)
-        image = as_image(container).bind(surroundings)
-        data = model_data.bind(self, surroundings)
+        env = StackEnvironment.of(scope).cached_at(self)
+        image = as_image(container).bind(env)
+        data = model_data.bind(self, env)
 
         self.model_data = model_data
         self.container = image.container
@@ -171,7 +171,7 @@ class LmiModel(PlacedConstruct):
             cdk.Annotations.of(self).add_info(unplanned)
 
         self.permissions = (
-            *endpoint_permissions(surroundings),
+            *endpoint_permissions(env),
             *image.permissions,
             *data.permissions,
             *(network_permissions() if vpc else ()),

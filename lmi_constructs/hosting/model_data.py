@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from constructs import Construct
 
     from lmi_constructs.hosting._permissions import Permission
-    from lmi_constructs.hosting._surroundings import Surroundings
+    from lmi_constructs.hosting._stack_environment import StackEnvironment
     from lmi_constructs.planner import Architecture
 
 MOUNT_PATH = "/opt/ml/model"
@@ -186,7 +186,7 @@ class ModelData(ABC):
         return replace(self, architecture=architecture)  # type: ignore[type-var]
 
     @abstractmethod
-    def bind(self, scope: Construct, surroundings: Surroundings) -> BoundModelData:
+    def bind(self, scope: Construct, env: StackEnvironment) -> BoundModelData:
         """Return what a model renders for this data."""
 
 
@@ -196,10 +196,10 @@ class _S3Prefix(ModelData):
     architecture: Architecture | str | None = None
     serving_properties: str | None = None
 
-    def bind(self, scope: Construct, surroundings: Surroundings) -> BoundModelData:
+    def bind(self, scope: Construct, env: StackEnvironment) -> BoundModelData:
         return BoundModelData(
             model_data_source=s3_source(self.location.uri, "S3Prefix", "None"),
-            permissions=self.location.read_permissions(surroundings),
+            permissions=self.location.read_permissions(env),
             serving_properties=self.serving_properties,
         )
 
@@ -212,7 +212,7 @@ class _HubModel(ModelData):
     token_field: str | None
     architecture: Architecture | str | None
 
-    def bind(self, scope: Construct, surroundings: Surroundings) -> BoundModelData:
+    def bind(self, scope: Construct, env: StackEnvironment) -> BoundModelData:
         environment = {"HF_MODEL_ID": self.model_id}
         if self.revision is not None:
             environment["HF_REVISION"] = self.revision

@@ -15,7 +15,7 @@ from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._names import check_name
 from lmi_constructs.hosting._places import PlacedConstruct
 from lmi_constructs.hosting._report import report
-from lmi_constructs.hosting._surroundings import Surroundings
+from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.hosting._units import seconds
 from lmi_constructs.hosting.components.component_base import INVOKING
@@ -193,7 +193,7 @@ def _grants(role: iam.IRole, endpoint: EndpointBase, component_name: str | None)
             endpoint.grant_invoke(role),
             iam.Grant.add_to_principal(grantee=role, actions=actions, resource_arns=arns),
         ]
-    place = Surroundings.of(endpoint).arn("sagemaker", f"inference-component/{component_name}")
+    place = StackEnvironment.of(endpoint).arn("sagemaker", f"inference-component/{component_name}")
     actions += [*INVOKING, "sagemaker:DescribeInferenceComponent"]
     arns = [*arns, place]
     return [iam.Grant.add_to_principal(grantee=role, actions=actions, resource_arns=arns)]

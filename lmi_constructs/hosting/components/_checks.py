@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lmi_constructs.findings import Finding
 from lmi_constructs.hosting._alternatives import give_model_data
-from lmi_constructs.hosting._surroundings import Surroundings
+from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.readable import readable
 
@@ -27,7 +27,7 @@ _DEFAULT_RANK = 16
 
 def check_environment(scope: Construct, fleet: Construct) -> list[Finding]:
     """Check that a component stands where its fleet does; what is known at deploy time may."""
-    here, there = Surroundings.of(scope), Surroundings.of(fleet)
+    here, there = StackEnvironment.of(scope), StackEnvironment.of(fleet)
     findings = []
     for what, mine, others in (
         ("region", here.region, there.region),

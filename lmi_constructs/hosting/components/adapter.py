@@ -14,7 +14,7 @@ from lmi_constructs.hosting._kinds import COUNT, Kind, check_fields
 from lmi_constructs.hosting._names import check_name, literal_name
 from lmi_constructs.hosting._permissions import own_policy
 from lmi_constructs.hosting._report import report
-from lmi_constructs.hosting._surroundings import Surroundings
+from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting.components._checks import (
     check_archive,
     check_base,
@@ -164,7 +164,7 @@ class LmiAdapter(ComponentBase):
             getattr(self.fleet, "role", None),
             None if self.base.model is None else self.base.model.role,
         ]
-        permissions = archive.read_permissions(Surroundings.of(self))
+        permissions = archive.read_permissions(StackEnvironment.of(self))
         return [
             dependable
             for number, role in enumerate(dict.fromkeys(role for role in roles if role), start=1)

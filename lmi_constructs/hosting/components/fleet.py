@@ -15,7 +15,7 @@ from lmi_constructs.hosting._permissions import (
     network_permissions,
 )
 from lmi_constructs.hosting._report import report
-from lmi_constructs.hosting._surroundings import Surroundings
+from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting.endpoint_config import LmiEndpointConfig
 from lmi_constructs.hosting.endpoint_operations import EndpointOperations
 from lmi_constructs.hosting.variant import LmiVariant
@@ -141,7 +141,7 @@ class LmiFleet(EndpointOperations):
         """
         super().__init__(scope, id)
         attach_to(self, scope)
-        surroundings = Surroundings.of(scope).kept_at(self)
+        env = StackEnvironment.of(scope).cached_at(self)
         of_endpoint = {
             "container": container,
             "role": role,
@@ -154,7 +154,7 @@ class LmiFleet(EndpointOperations):
         report(self, check_keywords(of_endpoint))
         report(self, check_name(endpoint_name, "endpoint_name", "LMI065"))
         permissions = (
-            *endpoint_permissions(surroundings),
+            *endpoint_permissions(env),
             *(network_permissions() if vpc else ()),
         )
         self.role: iam.IRole = role if role is not None else execution_role(self, permissions)

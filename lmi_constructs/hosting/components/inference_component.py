@@ -14,7 +14,7 @@ from lmi_constructs.hosting._planning import engine_concurrency
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._resolved_model import ResolvedModel
 from lmi_constructs.hosting._rollout_checks import check_watched, watched_alarms
-from lmi_constructs.hosting._surroundings import Surroundings
+from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting._units import mebibytes
 from lmi_constructs.hosting.components._checks import (
     accelerators_of,
@@ -23,7 +23,7 @@ from lmi_constructs.hosting.components._checks import (
     check_cpus,
     check_environment,
 )
-from lmi_constructs.hosting.components._updates import check_update, update_config
+from lmi_constructs.hosting.components._rolling_update import check_update, update_config
 from lmi_constructs.hosting.components.model_component import ImportedComponent, ModelComponent
 from lmi_constructs.hosting.endpoint_operations import EndpointOperations
 from lmi_constructs.hosting.model import LmiModel
@@ -306,7 +306,7 @@ class LmiInferenceComponent(ModelComponent):
         names = [alarm.alarm_name for alarm in chosen]
         self.resource.deployment_config = update_config(rollout, names)
         self.resource.node.add_dependency(*chosen)
-        watched = Surroundings.of(self).arn("cloudwatch", "alarm:*")
+        watched = StackEnvironment.of(self).arn("cloudwatch", "alarm:*")
         permissions = [
             Permission(("cloudwatch:DescribeAlarms",), (watched,), why_wildcard=_ANY_ALARM)
         ]
@@ -346,9 +346,9 @@ class LmiInferenceComponent(ModelComponent):
         adapters = (
             ()
             if self.adapter_location is None
-            else self.adapter_location.read_permissions(Surroundings.of(self))
+            else self.adapter_location.read_permissions(StackEnvironment.of(self))
         )
-        own = component_permissions(Surroundings.of(self), self.component_name)
+        own = component_permissions(StackEnvironment.of(self), self.component_name)
         made = own_policy(self, "LogAccess", self.model.role, own)
         if fleet_role is not None:
             permissions = [*self.model.permissions, *own, *adapters]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from zoneinfo import available_timezones
 
 from lmi_constructs.findings import Finding
-from lmi_constructs.hosting._surroundings import Surroundings
+from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.readable import readable
 
@@ -246,7 +246,7 @@ def check_place(
     metric: cloudwatch.Metric | cloudwatch.MathExpression, scope: Construct
 ) -> list[Finding]:
     """Check that a metric is one of this region and account; an expression names neither."""
-    here = Surroundings.of(scope)
+    here = StackEnvironment.of(scope)
     return [
         Finding(
             rule="LMI083",
