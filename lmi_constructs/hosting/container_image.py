@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from lmi_constructs.hosting._stack_environment import StackEnvironment
 
 _MAPPING_ID = "LmiImageRegistries"
-_RELEASE = Kind('use LmiContainer.V27, or LmiContainer.of("v27")', (LmiContainer,))
+RELEASE = Kind('use LmiContainer.V27, or LmiContainer.of("v27")', (LmiContainer,))
 _FIELDS = {
-    "container": needed(_RELEASE),
-    "behaves_like": _RELEASE,
+    "container": needed(RELEASE),
+    "behaves_like": RELEASE,
     "uri": needed(text("123456789012.dkr.ecr.us-east-1.amazonaws.com/lmi:1")),
     "repository": Kind(
         "give a repository: ecr.Repository.from_repository_name(stack, id, name)",

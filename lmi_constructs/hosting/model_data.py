@@ -42,7 +42,7 @@ _FIELDS = {
     "path": Kind('give a folder, such as "bundle"', (str,), has="__fspath__", required=True),
     "model_location": Kind("use S3Location(bucket, prefix)", (S3Location,)),
 }
-_HUB_ID = re.compile(r"^[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*$")
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +238,7 @@ def s3_source(
 
 
 def _check_hub_id(model_id: str) -> list[Finding]:
-    if is_token(model_id) or _HUB_ID.match(model_id):
+    if is_token(model_id) or _HUB_ID.fullmatch(model_id):
         return []
     fix = "give the id as it stands in the hub's address, such as Qwen/Qwen3-8B"
     if model_id.startswith("s3://"):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from lmi_constructs.hosting._stack_environment import StackEnvironment
 
-_BUCKET_NAME = re.compile(r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$")
+_BUCKET_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _LOCATION = {
     "bucket": BUCKET,
     "prefix": needed(text("qwen3-8b/")),
@@ -170,7 +170,7 @@ def _arn_of(bucket: s3.IBucket | str, env: StackEnvironment) -> str:
 
 
 def _check_bucket(bucket: s3.IBucket | str) -> list[Finding]:
-    if not isinstance(bucket, str) or is_token(bucket) or _BUCKET_NAME.match(bucket):
+    if not isinstance(bucket, str) or is_token(bucket) or _BUCKET_NAME.fullmatch(bucket):
         return []
     return [
         Finding(

@@ -351,3 +351,9 @@ class LmiVariant:
     core_dump: CoreDump | None = None
     enable_ssm_access: bool | None = None
     container: LmiContainer | None = None
+
+    @property
+    def models(self) -> tuple[LmiModel, ...]:
+        """All models that may serve: the variant's own, and those of its instance pools."""
+        models = (self.model, *(pool.model for pool in self.instance_pools))
+        return tuple(model for model in models if model is not None)

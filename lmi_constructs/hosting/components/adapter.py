@@ -130,7 +130,7 @@ class LmiAdapter(ComponentBase):
         super().__init__(scope, id)
         report(self, check_kind_of_base(base))
         report(self, check_keywords({"base": base, "data": data, "component_name": component_name}))
-        report(self, check_name(component_name, "component_name", "LMI065"))
+        report(self, check_name(component_name, "component_name"))
         attach_to(self, scope)
         report(self, [*check_environment(self, base.fleet), *check_base(data.rank, base.resolved)])
         self.base, self.fleet, self._data = base, base.fleet, data
@@ -161,7 +161,7 @@ class LmiAdapter(ComponentBase):
         if place is not None and archive.is_below(place):
             return []
         roles: list[iam.IRole | None] = [
-            getattr(self.fleet, "role", None),
+            self.fleet.role,
             None if self.base.model is None else self.base.model.role,
         ]
         permissions = archive.read_permissions(StackEnvironment.of(self))

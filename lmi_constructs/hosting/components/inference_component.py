@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from aws_cdk import aws_sagemaker as sagemaker
 
 from lmi_constructs.checks.plugin import attach_to
-from lmi_constructs.hosting._keywords import check_keywords
+from lmi_constructs.hosting._keywords import check_keywords, keywords_of
 from lmi_constructs.hosting._names import check_name, literal_name
 from lmi_constructs.hosting._permissions import Permission, component_permissions, own_policy
 from lmi_constructs.hosting._planning import engine_concurrency
@@ -138,36 +138,18 @@ class LmiInferenceComponent(ModelComponent):
             LmiError: If the component would fail at deploy time: all faults at once.
         """
         super().__init__(scope, id)
+        given = keywords_of(locals())
+        if variant_name is None:
+            del given["variant_name"]  # elsewhere it must be given
+        report(self, check_keywords(given))
         attach_to(self, scope)
-        given = {
-            "model_data": model_data,
-            "container": container,
-            "settings": settings,
-            "environment": environment,
-            "role": role,
-        }
-        sizes = {"min_memory": min_memory, "max_memory": max_memory, "fleet": fleet}
-        counts = {"initial_copy_count": initial_copy_count, "cpu_count": cpu_count}
-        of_component = {
-            "startup_timeout": startup_timeout,
-            "download_timeout": download_timeout,
-            "accelerator_count": accelerator_count,
-            "model": model,
-            "component_name": component_name,
-            "cache_on_instances": cache_on_instances,
-            "adapter_location": adapter_location,
-        }
-        if variant_name is not None:
-            of_component["variant_name"] = variant_name
-        report(self, check_keywords({**given, **sizes, **counts, **of_component}))
         report(self, check_environment(self, fleet))
-        named = [name for name, value in given.items() if value is not None]
         report(
             self,
             [
-                *check_alternatives(model is not None, named, environment),
-                *check_name(component_name, "component_name", "LMI065"),
-                *check_name(variant_name, "variant_name", "LMI065"),
+                *check_alternatives(given),
+                *check_name(component_name, "component_name"),
+                *check_name(variant_name, "variant_name"),
                 *check_cpus(cpu_count),
             ],
         )
@@ -310,9 +292,8 @@ class LmiInferenceComponent(ModelComponent):
         permissions = [
             Permission(("cloudwatch:DescribeAlarms",), (watched,), why_wildcard=_ANY_ALARM)
         ]
-        fleet_role: iam.IRole | None = getattr(self.fleet, "role", None)
-        if fleet_role is not None:
-            made = own_policy(self, "AlarmAccess", fleet_role, permissions)
+        if self.fleet.role is not None:
+            made = own_policy(self, "AlarmAccess", self.fleet.role, permissions)
             self.resource.node.add_dependency(*made)
 
     @property
@@ -342,7 +323,6 @@ class LmiInferenceComponent(ModelComponent):
         Both may write the component's log. Which of the two roles does so, and fetches image and
         files of a component, is not published. AWS's own samples give both the same one.
         """
-        fleet_role = getattr(self.fleet, "role", None)
         adapters = (
             ()
             if self.adapter_location is None
@@ -350,9 +330,9 @@ class LmiInferenceComponent(ModelComponent):
         )
         own = component_permissions(StackEnvironment.of(self), self.component_name)
         made = own_policy(self, "LogAccess", self.model.role, own)
-        if fleet_role is not None:
+        if self.fleet.role is not None:
             permissions = [*self.model.permissions, *own, *adapters]
-            made += own_policy(self, "FleetAccess", fleet_role, permissions)
+            made += own_policy(self, "FleetAccess", self.fleet.role, permissions)
         if adapters:
             made += own_policy(self, "AdapterAccess", self.model.role, adapters)
         return made
