@@ -61,6 +61,10 @@ def build(app: cdk.App) -> PresetStack:
     """
     context: Mapping[str, Any] = app.node.get_all_context()
     check_names(context)
+    if context.get("model_prefix") and not context.get("model_bucket"):
+        raise ContextError(
+            "-c model_prefix needs -c model_bucket, the bucket that the prefix is in"
+        )
     preset = str(context.get("preset", DEFAULT_PRESET))
     release = text(context.get("container"))
     return PresetStack(

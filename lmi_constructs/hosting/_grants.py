@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from aws_cdk import aws_iam as iam
 
 from lmi_constructs.findings import Finding
 from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._report import report
-from lmi_constructs.hosting._surroundings import Surroundings
+from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting._tokens import is_token
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from constructs import Construct
+
+INVOKING: Final = ("sagemaker:InvokeEndpoint", "sagemaker:InvokeEndpointWithResponseStream")
+"""Actions of plain and of streamed requests: LLM clients need both."""
 
 
 def allow(
@@ -43,7 +46,7 @@ def allow(
 
 
 def _check_granted(scope: Construct, grantee: iam.IGrantable, *, is_given: bool) -> list[Finding]:
-    account, here = grantee.grant_principal.principal_account, Surroundings.of(scope).account
+    account, here = grantee.grant_principal.principal_account, StackEnvironment.of(scope).account
     if account is not None and account != here and not is_token(account) and not is_token(here):
         return [
             _nothing(

@@ -24,7 +24,7 @@ from lmi_constructs.hosting._kinds import (
     wrong,
 )
 from lmi_constructs.hosting._tokens import is_resolvable
-from lmi_constructs.hosting.container_image import ContainerImage
+from lmi_constructs.hosting.container_image import RELEASE, ContainerImage
 from lmi_constructs.hosting.endpoint_features import AsyncInference, DataCapture, EndpointMetrics
 from lmi_constructs.hosting.model_data import ModelData
 from lmi_constructs.hosting.rollout import Rollout
@@ -41,7 +41,22 @@ from lmi_constructs.hosting.variant import (
 if TYPE_CHECKING:
     from lmi_constructs.findings import Finding
 
-_KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
+_NO_KEYWORDS: Final = frozenset({"self", "scope", "id", "__class__"})
+_VARIANTS: Final = Kind(
+    "give a list: [LmiVariant(model=..., instance_type=...)]",
+    (LmiVariant,),
+    many=True,
+    required=True,
+)
+_ROLE: Final = Kind(
+    "give a role: iam.Role(...), or iam.Role.from_role_arn(stack, id, arn)", has="role_arn"
+)
+_ENDPOINT: Final = Kind(
+    "give an endpoint: LmiFleet(...), or LmiEndpoint.from_endpoint_name(stack, id, name)",
+    has="openai_base_url",
+    required=True,
+)
+KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
     {
         "model_data": Kind(
             "use ModelData.s3_prefix(bucket, prefix), ModelData.hub(model_id) or"
@@ -76,19 +91,14 @@ _KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
             many=True,
             required=True,
         ),
-        "variants": Kind(
-            "give a list: [LmiVariant(model=..., instance_type=...)]",
-            (LmiVariant,),
-            many=True,
-            required=True,
-        ),
+        "variants": _VARIANTS,
+        "shadow_variants": _VARIANTS,
         "core_dump": Kind("use CoreDump(bucket, prefix)", (CoreDump,)),
         "enable_ssm_access": CHOICE,
         "network_isolation": CHOICE,
         "retain_deployment": CHOICE,
-        "role": Kind(
-            "give a role: iam.Role(...), or iam.Role.from_role_arn(stack, id, arn)", has="role_arn"
-        ),
+        "role": _ROLE,
+        "execution_role": _ROLE,
         "vpc": Kind(
             "give a VPC: ec2.Vpc(...), or ec2.Vpc.from_lookup(stack, id, vpc_id=...)", has="vpc_id"
         ),
@@ -173,11 +183,8 @@ _KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
         "rollout": Kind(
             "use Rollout.rolling(percent=..., bake_time=...)", (Rollout,), required=True
         ),
-        "fleet": Kind(
-            "give an endpoint: LmiFleet(...), or LmiEndpoint.from_endpoint_name(stack, id, name)",
-            has="openai_base_url",
-            required=True,
-        ),
+        "fleet": _ENDPOINT,
+        "endpoint": _ENDPOINT,
         "base": Kind(
             "give the component of the base model: LmiInferenceComponent(...), or"
             " LmiInferenceComponent.from_component_name(stack, id, name, fleet=...)",
@@ -195,6 +202,7 @@ _KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
             required=True,
         ),
         "component_name": text("chat"),
+        "inference_component_name": text("chat"),
         "cache_on_instances": CHOICE,
         "adapter_location": Kind("use S3Location(bucket, prefix)", (S3Location,)),
         "model": Kind("use LmiModel(...)", has="image_uri"),
@@ -208,16 +216,32 @@ _KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
 )
 
 
-def check_keywords(values: Mapping[str, object], *, required: str = "") -> list[Finding]:
+KINDS_OF_FLEETS: Final = MappingProxyType({**KINDS, "container": RELEASE})
+"""A fleet has no image: of its containers only the release matters, which decides the host image."""
+
+
+def keywords_of(constructor: Mapping[str, object]) -> dict[str, object]:
+    """Return the keywords that a constructor was called with.
+
+    Args:
+        constructor: Its `locals()`, before it has variables of its own.
+    """
+    return {name: value for name, value in constructor.items() if name not in _NO_KEYWORDS}
+
+
+def check_keywords(
+    values: Mapping[str, object], *, required: str = "", kinds: Mapping[str, Kind] = KINDS
+) -> list[Finding]:
     """Return what is wrong with the kinds of keywords, before anything is done with them.
 
     Args:
         values: Values by keyword.
         required: A keyword that must be given here, though not everywhere.
+        kinds: What each keyword takes.
     """
-    findings = check_kinds(values, _KINDS)
-    if required and values.get(required) is None and _KINDS[required].takes(None):
-        findings.append(wrong(required, f"{required} is None", _KINDS[required].fix))
+    findings = check_kinds(values, kinds)
+    if required and values.get(required) is None and KINDS[required].takes(None):
+        findings.append(wrong(required, f"{required} is None", KINDS[required].fix))
     environment = values.get("environment")
     if isinstance(environment, Mapping):
         findings += [

@@ -10,6 +10,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lmi_constructs.container.front_end import read_serving_properties
 from lmi_constructs.findings import Finding, LmiError
 from lmi_constructs.hosting._permissions import Permission
 from lmi_constructs.hosting.model_data import MOUNT_PATH, BoundModelData, ModelData, s3_source
@@ -18,7 +19,7 @@ from lmi_constructs.hosting.s3_location import S3Location
 if TYPE_CHECKING:
     from constructs import Construct
 
-    from lmi_constructs.hosting._surroundings import Surroundings
+    from lmi_constructs.hosting._stack_environment import StackEnvironment
     from lmi_constructs.planner import Architecture
 
 _PROPERTIES_FILE = "serving.properties"
@@ -64,8 +65,8 @@ class ModelBundle(ModelData):
                 )
             )
         properties_file = folder / _PROPERTIES_FILE
-        properties = properties_file.read_text("utf-8") if properties_file.is_file() else None
-        model_id = None if properties is None else _model_id(properties)
+        properties = _text_of(properties_file) if properties_file.is_file() else None
+        model_id = _named_model(properties)
         elsewhere = model_id is not None and not model_id.startswith(MOUNT_PATH)
         if model_location is None and model_id is not None and model_id.startswith("s3://"):
             bucket, _, prefix = model_id.removeprefix("s3://").partition("/")
@@ -79,7 +80,7 @@ class ModelBundle(ModelData):
             architecture=architecture or (model_id if is_hub_id else None),
         )
 
-    def bind(self, scope: Construct, surroundings: Surroundings) -> BoundModelData:
+    def bind(self, scope: Construct, env: StackEnvironment) -> BoundModelData:
         """Upload the archive, and let the role read exactly this object."""
         from aws_cdk import aws_s3_assets as assets
 
@@ -87,10 +88,10 @@ class ModelBundle(ModelData):
             archive = Path(scratch) / "model.tar.gz"
             archive.write_bytes(pack(self.folder))
             asset = assets.Asset(scope, "ModelBundle", path=str(archive))
-        bucket_arn = surroundings.bucket_arn(asset.s3_bucket_name)
+        bucket_arn = env.bucket_arn(asset.s3_bucket_name)
         permissions = [Permission(("s3:GetObject",), (f"{bucket_arn}/{asset.s3_object_key}",))]
         if self.model_location is not None:
-            permissions += self.model_location.read_permissions(surroundings)
+            permissions += self.model_location.read_permissions(env)
         return BoundModelData(
             model_data_source=s3_source(asset.s3_object_url, "S3Object", "Gzip"),
             permissions=tuple(permissions),
@@ -115,8 +116,25 @@ def pack(folder: Path) -> bytes:
     return buffer.getvalue()
 
 
-def _model_id(properties: str) -> str | None:
-    import javaproperties
+def _named_model(properties: str | None) -> str | None:
+    """Return the model that a `serving.properties` names, `None` if it names none.
 
-    values: dict[str, str] = javaproperties.loads(properties)
-    return values.get(_MODEL_KEY)
+    Raises:
+        LmiError: If the server could not read the file (LMI011).
+    """
+    model_id = read_serving_properties(properties).get(_MODEL_KEY)
+    return None if model_id is None else str(model_id)
+
+
+def _text_of(file: Path) -> str:
+    try:
+        return file.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        finding = Finding(
+            rule="LMI011",
+            message=f"{file} is not UTF-8 text: {error.reason} at byte {error.start}",
+            why="the settings in it cannot be read, neither here nor with certainty by the server",
+            fix="save the file as UTF-8",
+            where="serving.properties",
+        )
+        raise LmiError(finding) from error

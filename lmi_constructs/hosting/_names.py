@@ -16,18 +16,19 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}")
 
 
-def check_name(name: str | None, where: str, rule: str) -> list[Finding]:
-    """Check the name of an endpoint or a variant; `None` is a generated one."""
+def check_name(name: str | None, where: str) -> list[Finding]:
+    """Check the name of an endpoint, variant or component; `None` is a generated one."""
     if name is None or is_token(name) or _NAME.fullmatch(name):
         return []
     return [
         Finding(
-            rule=rule,
-            message=f"{name!r} is not a name SageMaker takes",
-            why="SageMaker refuses it when the endpoint is created",
-            fix="use up to 63 letters, digits and inner hyphens",
+            rule="LMI065",
+            message=f"{where} {name!r} is not a valid name",
+            why="SageMaker accepts only letters, digits and hyphens, and rejects the request",
+            fix="use 1 to 63 letters, digits and hyphens, with no hyphen at either end",
             where=where,
-            source="botocore 1.44.8 sagemaker 2017-07-24 EndpointName and VariantName",
+            source="botocore 1.44.8 sagemaker 2017-07-24 EndpointName, VariantName and"
+            " InferenceComponentName",
         )
     ]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from aws_cdk import aws_kms as kms
     from constructs import Construct, IDependable
 
-    from lmi_constructs.hosting._surroundings import Surroundings
+    from lmi_constructs.hosting._stack_environment import StackEnvironment
 
 _NO_RESOURCES = (
     "PutMetricData is limited to two namespaces by a condition, ecr:GetAuthorizationToken has no"
@@ -90,9 +90,9 @@ def key_permission(actions: tuple[str, ...], key: kms.IKey) -> Permission:
     )
 
 
-def endpoint_permissions(surroundings: Surroundings) -> tuple[Permission, ...]:
+def endpoint_permissions(env: StackEnvironment) -> tuple[Permission, ...]:
     """Return what every container of an endpoint needs: its log group and its metrics."""
-    log_group = surroundings.arn("logs", "log-group:/aws/sagemaker/Endpoints/*")
+    log_group = env.arn("logs", "log-group:/aws/sagemaker/Endpoints/*")
     return (
         Permission(
             actions=_LOGGING,
@@ -103,14 +103,14 @@ def endpoint_permissions(surroundings: Surroundings) -> tuple[Permission, ...]:
     )
 
 
-def component_permissions(surroundings: Surroundings, name: str) -> tuple[Permission, ...]:
+def component_permissions(env: StackEnvironment, name: str) -> tuple[Permission, ...]:
     """Return what a component's container needs besides: a log group and a namespace of its own.
 
     Source: awslabs/ml-container-creator@21ae2a46:templates/do/logs for the log group,
     https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html for the namespace (both
     as of 2026-12-03).
     """
-    log_group = surroundings.arn("logs", f"log-group:{_OF_COMPONENTS}/{name}")
+    log_group = env.arn("logs", f"log-group:{_OF_COMPONENTS}/{name}")
     return (
         Permission(
             actions=_LOGGING,

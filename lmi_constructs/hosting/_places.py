@@ -1,10 +1,11 @@
-"""Where a construct goes: its parent and its id, which must be free."""
+"""The parent and the id of a new construct: what makes them valid, and a base class that checks them."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import aws_cdk as cdk
 from constructs import Construct
 
 from lmi_constructs.findings import Finding, LmiError, raise_errors
@@ -18,11 +19,18 @@ _PLACE = {
     "scope": Kind("give a construct, such as the stack", (Construct,), required=True),
     "id": needed(text("Chat")),
 }
+_NO_STACK = Finding(
+    rule="LMI010",
+    message="scope is an app or a stage, not a stack",
+    why="resources are deployed as part of a stack",
+    fix='put the construct into a stack: cdk.Stack(app, "Llm")',
+    where="scope",
+)
 _UNKNOWN = Finding(
     rule="LMI010",
     message="id is not known at synth",
-    why="logical ids are made of it, and the CDK takes no token there",
-    fix='write it as text, such as "Chat", and give what is known later as a name',
+    why="the CDK makes logical ids from it at synth, so it cannot be a token",
+    fix='write a fixed id, such as "Chat", and pass the token as a name instead',
     where="id",
 )
 _TAKEN = "There is already a Construct with name"
@@ -30,7 +38,7 @@ _TAKEN = "There is already a Construct with name"
 
 @contextmanager
 def placed(scope: object, id: object, *, fix: str = "give each an id of its own") -> Iterator[None]:
-    """Make a construct, and say what to write instead if there can be none in this place.
+    """Make a construct, and say what to write instead if its parent or id is not valid.
 
     Args:
         scope: Parent.
@@ -38,10 +46,12 @@ def placed(scope: object, id: object, *, fix: str = "give each an id of its own"
         fix: What to write if the id is taken.
 
     Raises:
-        LmiError: If parent or id are none or not known at synth (LMI010), or the id is taken
-            (LMI067).
+        LmiError: If the parent is no construct in a stack, or the id is empty or a token (LMI010),
+            or the id is taken (LMI067).
     """
     raise_errors(check_kinds({"scope": scope, "id": id}, _PLACE))
+    if isinstance(scope, cdk.Stage):
+        raise LmiError(_NO_STACK)
     if not id:
         raise LmiError(wrong("id", f"id is {id!r}", _PLACE["id"].fix))
     if is_token(id):
@@ -54,7 +64,7 @@ def placed(scope: object, id: object, *, fix: str = "give each an id of its own"
         finding = Finding(
             rule="LMI067",
             message=f"the id {id!r} is used twice",
-            why="two constructs of one parent cannot have the same id",
+            why="two constructs with the same parent cannot share an id",
             fix=fix,
             where="id",
         )
@@ -62,17 +72,17 @@ def placed(scope: object, id: object, *, fix: str = "give each an id of its own"
 
 
 class PlacedConstruct(Construct):
-    """A construct that says what to write instead if it cannot be where it was put."""
+    """A construct whose parent and id are checked: what is wrong ends in a finding."""
 
     def __init__(self, scope: Construct, id: str) -> None:
-        """Take a place in the construct tree.
+        """Add the construct to its parent.
 
         Args:
             scope: Parent.
             id: Id within the parent.
 
         Raises:
-            LmiError: If there can be no construct (LMI010), or there is one already (LMI067).
+            LmiError: If parent or id are not valid (LMI010), or the id is taken (LMI067).
         """
         with placed(scope, id):
             super().__init__(scope, id)

@@ -11,7 +11,7 @@ from lmi_constructs.hosting._planning import (
     loading_timeout_seconds,
     plan_memory,
 )
-from lmi_constructs.hosting._time_outs import (
+from lmi_constructs.hosting._timeouts import (
     SHORTEST_SECONDS,
     check_against_loading,
     check_range,
@@ -103,7 +103,7 @@ class ResolvedModel:
             *check_against_loading(startup, loading),
         )
         size = None if plan is None else plan.repository_bytes
-        before = {words(finding) for finding in model.findings}
+        before = {_words(finding) for finding in model.findings}
         return cls(
             verdict=verdict,
             plan=plan,
@@ -112,10 +112,10 @@ class ResolvedModel:
             longest_start_seconds=longest_start_seconds(
                 startup, loading, is_assumed=startup_timeout is None and size is None
             ),
-            findings=tuple(finding for finding in findings if words(finding) not in before),
+            findings=tuple(finding for finding in findings if _words(finding) not in before),
         )
 
 
-def words(finding: Finding) -> tuple[str, str]:
+def _words(finding: Finding) -> tuple[str, str]:
     """Return what makes a finding the same to a reader, whichever keyword it is traced to."""
     return finding.rule, finding.message

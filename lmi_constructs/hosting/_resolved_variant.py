@@ -14,10 +14,10 @@ from lmi_constructs.facts.host_image_choices import choose_host_image
 from lmi_constructs.facts.host_images import host_images
 from lmi_constructs.facts.limits import hosting_instance_type_names
 from lmi_constructs.findings import Finding, raise_errors
-from lmi_constructs.hosting._keywords import check_keywords
+from lmi_constructs.hosting._keywords import KINDS_OF_FLEETS, check_keywords
 from lmi_constructs.hosting._kinds import refused
-from lmi_constructs.hosting._resolved_model import ResolvedModel, words
-from lmi_constructs.hosting._time_outs import check_range
+from lmi_constructs.hosting._resolved_model import ResolvedModel
+from lmi_constructs.hosting._timeouts import check_range
 from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.hosting._units import gibibytes, seconds
 from lmi_constructs.hosting.variant import Routing
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lmi_constructs.hosting.variant import LmiVariant
     from lmi_constructs.planner import Plan
 
-_INSTANCE_TYPE = re.compile(r"^ml\.[a-z0-9-]+\.[a-z0-9-]+$")
+_INSTANCE_TYPE = re.compile(r"ml\.[a-z0-9-]+\.[a-z0-9-]+")
 _SHORTEST_PROVISIONING_SECONDS = 300
 _MOST_POOLS = 5
 """botocore 1.44.8 sagemaker 2017-07-24 InstancePoolList."""
@@ -59,12 +59,10 @@ class ResolvedVariant:
         Raises:
             LmiError: If a value is of the wrong kind (LMI010).
         """
-        raise_errors(
-            check_keywords({item.name: getattr(variant, item.name) for item in fields(variant)})
-        )
+        given = {item.name: getattr(variant, item.name) for item in fields(variant)}
+        raise_errors(check_keywords(given, kinds=KINDS_OF_FLEETS))
         model = variant.model
-        container = variant.container if model is None else model.container
-        names = _instance_types(variant)
+        placements = _placements(variant)
         resolved = None
         if model is not None:
             resolved = ResolvedModel.of(
@@ -74,20 +72,17 @@ class ResolvedVariant:
                 download_timeout=variant.download_timeout,
             )
         findings = [
-            *(finding for name in names for finding in _check_instance(variant, name, container)),
+            *(item for placement in placements for item in _check_instance(variant, *placement)),
             *_check_shape(variant),
             *(resolved.findings if resolved else ()),
         ]
-        host_image, remarks = _host_image(variant, names, container)
-        before = {words(finding) for finding in (model.findings if model else ())}
+        host_image, remarks = _host_image(variant, placements)
         return cls(
             variant=variant,
             instance=instance_types().get(variant.instance_type or ""),
             resolved_model=resolved,
             host_image=host_image,
-            findings=tuple(
-                finding for finding in (*findings, *remarks) if words(finding) not in before
-            ),
+            findings=(*findings, *remarks),
         )
 
     @property
@@ -139,26 +134,41 @@ class ResolvedVariant:
         )
 
 
-def _instance_types(variant: LmiVariant) -> list[str]:
-    """Return all instance types that a variant may run on, as far as they are known."""
-    names = [variant.instance_type, *(pool.instance_type for pool in variant.instance_pools)]
-    return [name for name in names if name is not None and not is_token(name)]
+def _placements(variant: LmiVariant) -> list[tuple[str, LmiContainer | None]]:
+    """Return the known instance types of a variant, each with the release that runs on it."""
+    own = variant.container if variant.model is None else variant.model.container
+    placements = [(variant.instance_type, own)]
+    placements += [
+        (pool.instance_type, own if pool.model is None else pool.model.container)
+        for pool in variant.instance_pools
+    ]
+    return [
+        (name, release) for name, release in placements if name is not None and not is_token(name)
+    ]
 
 
 def _host_image(
-    variant: LmiVariant, names: list[str], container: LmiContainer | None
+    variant: LmiVariant, placements: list[tuple[str, LmiContainer | None]]
 ) -> tuple[str | None, list[Finding]]:
     """Return the host image of a variant, and what is doubtful about it."""
-    known = [instance_types()[name] for name in names if name in instance_types()]
+    known = [
+        (instance_types()[name], release)
+        for name, release in placements
+        if name in instance_types()
+    ]
     if variant.host_image is not None:
         image = variant.host_image
-        return image, [item for instance in known for item in _check_host_image(image, instance)]
-    if container is None or not known:
-        return None, []
-    choices = [choose_host_image(container.release, instance.family) for instance in known]
-    images = {None if choice is None else choice.host_image for choice in choices}
+        return image, [item for instance, _ in known for item in _check_host_image(image, instance)]
+    images = {_chosen_host_image(instance, release) for instance, release in known}
     # Where none is known, LMI032 or LMI039 of the rules says so at synth.
     return images.pop() if len(images) == 1 else None, []
+
+
+def _chosen_host_image(instance: InstanceType, container: LmiContainer | None) -> str | None:
+    if container is None:
+        return None
+    choice = choose_host_image(container.release, instance.family)
+    return None if choice is None else choice.host_image
 
 
 def _check_host_image(name: str, instance: InstanceType) -> list[Finding]:
@@ -216,7 +226,7 @@ def _check_instance(
 
 def _check_unknown_instance(name: str) -> list[Finding]:
     known = list(instance_types())
-    if not _INSTANCE_TYPE.match(name):
+    if not _INSTANCE_TYPE.fullmatch(name):
         return [
             Finding(
                 rule="LMI040",

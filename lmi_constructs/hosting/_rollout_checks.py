@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from lmi_constructs.facts.limits import limits
 from lmi_constructs.findings import Finding
-from lmi_constructs.hosting._surroundings import Surroundings
+from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.hosting._units import seconds
 from lmi_constructs.readable import readable
@@ -218,7 +218,7 @@ def watched_alarms(
 
 def _check_places(scope: Construct, alarms: Sequence[cloudwatch.IAlarm]) -> list[Finding]:
     """Check that alarms stand where what they take back does."""
-    here = Surroundings.of(scope)
+    here = StackEnvironment.of(scope)
     findings = []
     for alarm in alarms:
         region, account = _place(alarm)

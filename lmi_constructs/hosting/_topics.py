@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lmi_constructs.findings import Finding
-from lmi_constructs.hosting._surroundings import Surroundings
+from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting._tokens import is_token
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def check_topics(scope: Construct, topics: Mapping[str, sns.ITopic | None]) -> list[Finding]:
     """Check that topics, by their keywords, are in the region of the alarms."""
-    here = Surroundings.of(scope).region
+    here = StackEnvironment.of(scope).region
     regions = {name: topic.env.region for name, topic in topics.items() if topic is not None}
     return [
         Finding(

@@ -19,13 +19,13 @@ from lmi_constructs.hosting._tokens import is_token
 if TYPE_CHECKING:
     from aws_cdk import aws_ecr as ecr
 
-    from lmi_constructs.hosting._surroundings import Surroundings
+    from lmi_constructs.hosting._stack_environment import StackEnvironment
 
 _MAPPING_ID = "LmiImageRegistries"
-_RELEASE = Kind('use LmiContainer.V27, or LmiContainer.of("v27")', (LmiContainer,))
+RELEASE = Kind('use LmiContainer.V27, or LmiContainer.of("v27")', (LmiContainer,))
 _FIELDS = {
-    "container": needed(_RELEASE),
-    "behaves_like": _RELEASE,
+    "container": needed(RELEASE),
+    "behaves_like": RELEASE,
     "uri": needed(text("123456789012.dkr.ecr.us-east-1.amazonaws.com/lmi:1")),
     "repository": Kind(
         "give a repository: ecr.Repository.from_repository_name(stack, id, name)",
@@ -99,7 +99,7 @@ class ContainerImage(ABC):
         return _AddressedImage(uri, behaves_like or LmiContainer.from_image_uri(uri))
 
     @abstractmethod
-    def bind(self, surroundings: Surroundings) -> BoundImage:
+    def bind(self, env: StackEnvironment) -> BoundImage:
         """Return what a model renders for this image."""
 
 
@@ -107,17 +107,17 @@ class ContainerImage(ABC):
 class _ReleasedImage(ContainerImage):
     container: LmiContainer
 
-    def bind(self, surroundings: Surroundings) -> BoundImage:
+    def bind(self, env: StackEnvironment) -> BoundImage:
         repository = self.container.release.repository
-        if surroundings.region_is_known:
-            uri = self.container.image_uri(surroundings.region)
-            account = registries()[surroundings.region].account
+        if env.region_is_known:
+            uri = self.container.image_uri(env.region)
+            account = registries()[env.region].account
         else:
-            account = _account_by_region(surroundings)
-            stack = surroundings.stack
-            host = f"{account}.dkr.ecr.{surroundings.region}.{stack.url_suffix}"
+            account = _account_by_region(env)
+            stack = env.stack
+            host = f"{account}.dkr.ecr.{env.region}.{stack.url_suffix}"
             uri = f"{host}/{repository}:{self.container.tag}"
-        repository_arn = surroundings.arn("ecr", f"repository/{repository}", account=account)
+        repository_arn = env.arn("ecr", f"repository/{repository}", account=account)
         return BoundImage(uri, _pull_permissions(repository_arn), self.container)
 
 
@@ -127,7 +127,7 @@ class _RepositoryImage(ContainerImage):
     tag: str
     behaves_like: LmiContainer | None
 
-    def bind(self, surroundings: Surroundings) -> BoundImage:
+    def bind(self, env: StackEnvironment) -> BoundImage:
         uri = self.repository.repository_uri_for_tag_or_digest(self.tag)
         permissions = _pull_permissions(self.repository.repository_arn)
         return BoundImage(uri, permissions, self.behaves_like)
@@ -138,12 +138,12 @@ class _AddressedImage(ContainerImage):
     uri: str
     behaves_like: LmiContainer | None
 
-    def bind(self, surroundings: Surroundings) -> BoundImage:
+    def bind(self, env: StackEnvironment) -> BoundImage:
         match = None if is_token(self.uri) else _ECR_URI.match(self.uri)
         if match is None:
             return BoundImage(self.uri, (), self.behaves_like, (_unknown_repository(self.uri),))
         repository_arn = (
-            f"arn:{surroundings.partition}:ecr:{match['region']}:{match['account']}"
+            f"arn:{env.partition}:ecr:{match['region']}:{match['account']}"
             f":repository/{match['repository']}"
         )
         return BoundImage(self.uri, _pull_permissions(repository_arn), self.behaves_like)
@@ -156,14 +156,14 @@ def as_image(image: ContainerImage | LmiContainer | None) -> ContainerImage:
     return _ReleasedImage(image or LmiContainer.default())
 
 
-def _account_by_region(surroundings: Surroundings) -> str:
+def _account_by_region(env: StackEnvironment) -> str:
     """Return the registry's account for a region that is only known at deploy time."""
-    stack = surroundings.stack
+    stack = env.stack
     mapping = stack.node.try_find_child(_MAPPING_ID)
     if not isinstance(mapping, cdk.CfnMapping):
         accounts = {region: {"account": row.account} for region, row in registries().items()}
         mapping = cdk.CfnMapping(stack, _MAPPING_ID, mapping=accounts)
-    return mapping.find_in_map(surroundings.region, "account")
+    return mapping.find_in_map(env.region, "account")
 
 
 def _pull_permissions(repository_arn: str) -> tuple[Permission, ...]:

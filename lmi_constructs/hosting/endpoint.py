@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from lmi_constructs.checks.plugin import attach_to
 from lmi_constructs.hosting._alternatives import check_alternatives
-from lmi_constructs.hosting._keywords import check_keywords
+from lmi_constructs.hosting._keywords import check_keywords, keywords_of
 from lmi_constructs.hosting._names import check_name
 from lmi_constructs.hosting._report import report
-from lmi_constructs.hosting._surroundings import Surroundings
+from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting.endpoint_base import ImportedEndpoint
 from lmi_constructs.hosting.endpoint_config import LmiEndpointConfig
 from lmi_constructs.hosting.endpoint_operations import EndpointOperations
@@ -155,49 +155,11 @@ class LmiEndpoint(EndpointOperations):
             LmiError: If the endpoint would fail at deploy time: all faults at once.
         """
         super().__init__(scope, id)
+        given = keywords_of(locals())
         attach_to(self, scope)
-        Surroundings.of(scope).kept_at(self)
-        flat = {
-            "instance_type": instance_type,
-            "container": container,
-            "settings": settings,
-            "environment": environment,
-            "startup_timeout": startup_timeout,
-            "download_timeout": download_timeout,
-            "host_image": host_image,
-            "volume_size": volume_size,
-            "routing": routing,
-            "capacity_reservation": capacity_reservation,
-            "instance_pools": instance_pools or None,
-            "instance_provision_timeout": instance_provision_timeout,
-            "core_dump": core_dump,
-            "enable_ssm_access": enable_ssm_access,
-            "role": role,
-            "network_isolation": network_isolation,
-            "vpc": vpc,
-            "vpc_subnets": vpc_subnets,
-            "security_groups": security_groups,
-            "encryption_key": encryption_key,
-            "data_capture": data_capture,
-            "async_inference": async_inference,
-            "metrics": metrics,
-        }
-        of_endpoint = {
-            "model_data": model_data,
-            "initial_instance_count": initial_instance_count,
-            "variant_name": variant_name,
-            "endpoint_config": endpoint_config,
-            "endpoint_name": endpoint_name,
-            "deployment": deployment,
-            "retain_deployment": retain_deployment,
-        }
-        kinds = {**flat, **of_endpoint, "instance_pools": instance_pools}
-        report(self, check_keywords(kinds))
-        given = [name for name, value in flat.items() if value is not None]
-        given += [] if variant_name == "AllTraffic" else ["variant_name"]
-        given += [] if initial_instance_count == 1 else ["initial_instance_count"]
-        findings = check_alternatives(endpoint_config, model_data, given, environment)
-        report(self, [*findings, *check_name(endpoint_name, "endpoint_name", "LMI065")])
+        StackEnvironment.of(scope).cached_at(self)
+        report(self, check_keywords(given))
+        report(self, [*check_alternatives(given), *check_name(endpoint_name, "endpoint_name")])
         if endpoint_config is None and model_data is not None:
             model = LmiModel(
                 self,
@@ -257,8 +219,8 @@ class LmiEndpoint(EndpointOperations):
 
     @property
     def role(self) -> iam.IRole | None:
-        """Execution role of the model."""
-        return None if self.model is None else self.model.role
+        """Execution role of the model, or that of the configuration for a fleet of components."""
+        return self.endpoint_config.execution_role if self.model is None else self.model.role
 
     @property
     def container(self) -> LmiContainer | None:

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 
-from lmi_constructs.hosting._grants import allow
+from lmi_constructs.hosting._grants import INVOKING, allow
 from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._names import check_name
 from lmi_constructs.hosting._places import PlacedConstruct
 from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.monitoring.metrics import endpoint_metric, seconds_of_period
 
 if TYPE_CHECKING:
+    import aws_cdk as cdk
     from aws_cdk import aws_cloudwatch as cloudwatch
     from constructs import Construct
 
 
 class EndpointBase(PlacedConstruct):
-    """An endpoint, whoever made it."""
+    """An endpoint, defined in this app or imported."""
 
     _name_of_metrics: str | None = None
     """The name as a literal, where metrics must not make alarms depend on the endpoint."""
@@ -35,22 +36,25 @@ class EndpointBase(PlacedConstruct):
         """ARN of the endpoint."""
         raise NotImplementedError
 
+    @property
+    def role(self) -> iam.IRole | None:
+        """Execution role of its containers, `None` if it is not known here."""
+        return None
+
     def grant_invoke(self, grantee: iam.IGrantable) -> iam.Grant:
         """Let someone send requests, whole or streamed.
 
         `InvokeEndpoint` and `InvokeEndpointWithResponseStream` are different actions; LLM clients
         need both.
         """
-        return self._grant(
-            grantee, "sagemaker:InvokeEndpoint", "sagemaker:InvokeEndpointWithResponseStream"
-        )
+        return allow(self, grantee, INVOKING, [self.endpoint_arn])
 
     def grant_invoke_async(self, grantee: iam.IGrantable) -> iam.Grant:
         """Let someone queue requests of an asynchronous endpoint.
 
         Writing the request to S3 and reading the answer there are not part of it.
         """
-        return self._grant(grantee, "sagemaker:InvokeEndpointAsync")
+        return allow(self, grantee, ["sagemaker:InvokeEndpointAsync"], [self.endpoint_arn])
 
     def grant_invoke_openai(self, grantee: iam.IGrantable) -> iam.Grant:
         """Let someone use the OpenAI-compatible path with a bearer token.
@@ -71,8 +75,8 @@ class EndpointBase(PlacedConstruct):
     @property
     def openai_base_url(self) -> str:
         """Base URL of the OpenAI-compatible path, for `OpenAI(base_url=...)`."""
-        stack = cdk.Stack.of(self)
-        host = f"runtime.sagemaker.{stack.region}.{stack.url_suffix}"
+        env = StackEnvironment.of(self)
+        host = f"runtime.sagemaker.{env.region}.{env.stack.url_suffix}"
         return f"https://{host}/endpoints/{self.endpoint_name}/openai/v1"
 
     def metric(
@@ -95,6 +99,8 @@ class EndpointBase(PlacedConstruct):
             LmiError: If endpoints publish no metric of this name (LMI085).
         """
         given = {"name": name, "statistic": statistic, "period": period}
+        if variant_name is not None:
+            given["variant_name"] = variant_name
         report(self, check_keywords(given))
         seconds_of_period(period, 60)
         return endpoint_metric(
@@ -165,9 +171,6 @@ class EndpointBase(PlacedConstruct):
         """Disk space in percent."""
         return self.metric("DiskUtilization", period=period)
 
-    def _grant(self, grantee: iam.IGrantable, *actions: str) -> iam.Grant:
-        return allow(self, grantee, actions, [self.endpoint_arn])
-
     def _variant_name(self, variant_name: str | None) -> str:
         return variant_name or "AllTraffic"
 
@@ -188,11 +191,9 @@ class ImportedEndpoint(EndpointBase):
         """
         super().__init__(scope, id)
         report(self, check_keywords({"endpoint_name": endpoint_name}, required="endpoint_name"))
-        report(self, check_name(endpoint_name, "endpoint_name", "LMI065"))
+        report(self, check_name(endpoint_name, "endpoint_name"))
         self._endpoint_name = endpoint_name
-        self._endpoint_arn = cdk.Stack.of(self).format_arn(
-            service="sagemaker", resource="endpoint", resource_name=endpoint_name
-        )
+        self._endpoint_arn = StackEnvironment.of(self).arn("sagemaker", f"endpoint/{endpoint_name}")
 
     @property
     def endpoint_name(self) -> str:

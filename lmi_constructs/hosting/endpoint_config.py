@@ -8,14 +8,14 @@ from aws_cdk import aws_sagemaker as sagemaker
 
 from lmi_constructs.checks.plugin import attach_to
 from lmi_constructs.findings import Finding, LmiError
-from lmi_constructs.hosting._keywords import check_keywords
+from lmi_constructs.hosting._keywords import check_keywords, keywords_of
 from lmi_constructs.hosting._names import check_name
 from lmi_constructs.hosting._network import Network, check_network
 from lmi_constructs.hosting._permissions import Permission, grant
 from lmi_constructs.hosting._places import PlacedConstruct
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._resolved_variant import ResolvedVariant
-from lmi_constructs.hosting._surroundings import Surroundings
+from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.readable import readable
 
@@ -52,6 +52,7 @@ class LmiEndpointConfig(PlacedConstruct):
         shadow_variants: The shadow variants.
         endpoint_config_name: The generated name.
         is_async: Whether answers are written to S3.
+        execution_role: Role of a fleet that serves inference components, `None` without one.
         connections: Security groups of a fleet's containers, with a VPC.
     """
 
@@ -96,24 +97,12 @@ class LmiEndpointConfig(PlacedConstruct):
             LmiError: If a variant or the network would fail at deploy time.
         """
         super().__init__(scope, id)
+        report(self, check_keywords(keywords_of(locals())))
         attach_to(self, scope)
-        given = {
-            "encryption_key": encryption_key,
-            "data_capture": data_capture,
-            "async_inference": async_inference,
-            "metrics": metrics,
-            "role": execution_role,
-            "network_isolation": network_isolation,
-            "vpc": vpc,
-            "vpc_subnets": vpc_subnets,
-            "security_groups": security_groups,
-        }
-        report(self, check_keywords({**given, "variants": variants}))
-        report(self, check_keywords({"variants": shadow_variants}))
         self.variants = tuple(ResolvedVariant.of(variant) for variant in variants)
         self.shadow_variants = tuple(ResolvedVariant.of(variant) for variant in shadow_variants)
         self.is_async = async_inference is not None
-        self._execution_role = execution_role
+        self.execution_role = execution_role
         self._everyone = (*self.variants, *self.shadow_variants)
         findings = [finding for variant in self._everyone for finding in variant.findings]
         findings += _check_names([resolved.variant.variant_name for resolved in self._everyone])
@@ -177,7 +166,7 @@ class LmiEndpointConfig(PlacedConstruct):
 
     def grant_watching_alarms(self) -> None:
         """Let the models' roles look at the alarms that roll an update back."""
-        alarms = Surroundings.of(self).arn("cloudwatch", "alarm:*")
+        alarms = StackEnvironment.of(self).arn("cloudwatch", "alarm:*")
         self._grant([Permission(("cloudwatch:DescribeAlarms",), (alarms,))])
 
     def _grant_writing(
@@ -187,20 +176,19 @@ class LmiEndpointConfig(PlacedConstruct):
         core_dumps = [item.variant.core_dump for item in self._everyone if item.variant.core_dump]
         if data_capture is None and async_inference is None and not core_dumps:
             return
-        surroundings = Surroundings.of(self)
+        env = StackEnvironment.of(self)
         permissions: list[Permission] = []
         for feature in (data_capture, async_inference):
-            permissions += feature.permissions(surroundings) if feature else ()
+            permissions += feature.permissions(env) if feature else ()
         for core_dump in core_dumps:
-            permissions += core_dump.permissions(surroundings)
+            permissions += core_dump.permissions(env)
         self._grant(permissions)
 
     def _grant(self, permissions: list[Permission]) -> None:
         """Give permissions to the roles that serve, before the configuration is made."""
-        models = [item.variant.model for item in self._everyone]
-        roles = [model.role for model in models if model is not None]
-        if self._execution_role is not None:
-            roles.append(self._execution_role)
+        roles = [model.role for item in self._everyone for model in item.variant.models]
+        if self.execution_role is not None:
+            roles.append(self.execution_role)
         for role in dict.fromkeys(roles):
             self.resource.node.add_dependency(*grant(role, permissions))
 
@@ -274,7 +262,7 @@ def _check_shadow(behind_async: bool) -> list[Finding]:
 
 
 def _check_names(names: list[str]) -> list[Finding]:
-    findings = [item for name in names for item in check_name(name, "variant_name", "LMI065")]
+    findings = [item for name in names for item in check_name(name, "variant_name")]
     known = [name for name in names if not is_token(name)]
     findings += [
         Finding(

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from aws_cdk import aws_s3 as s3
     from aws_cdk import aws_sns as sns
 
-    from lmi_constructs.hosting._surroundings import Surroundings
+    from lmi_constructs.hosting._stack_environment import StackEnvironment
 
 _PUBLISH_SECONDS = (10, 30, 60, 120, 180, 240, 300)
 _Config = sagemaker.CfnEndpointConfig
@@ -93,10 +93,10 @@ class DataCapture:
             kms_key_id=None if location.key is None else location.key.key_arn,
         )
 
-    def permissions(self, surroundings: Surroundings) -> tuple[Permission, ...]:
+    def permissions(self, env: StackEnvironment) -> tuple[Permission, ...]:
         """Return what the execution role needs for it."""
         location = S3Location(self.bucket, self.prefix, self.encryption_key)
-        return location.write_permissions(surroundings)
+        return location.write_permissions(env)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,12 +208,12 @@ class AsyncInference:
             ),
         )
 
-    def permissions(self, surroundings: Surroundings) -> tuple[Permission, ...]:
+    def permissions(self, env: StackEnvironment) -> tuple[Permission, ...]:
         """Return what the execution role needs for it."""
         permissions = [
             permission
             for location in self._locations()
-            for permission in location.write_permissions(surroundings)
+            for permission in location.write_permissions(env)
         ]
         topics = [topic for topic in (self.success_topic, self.error_topic) if topic is not None]
         if topics:

@@ -12,7 +12,7 @@ from lmi_constructs.container import LmiContainer, LmiSettings
 from lmi_constructs.container.environment_limits import limit_findings
 from lmi_constructs.facts.models import models
 from lmi_constructs.findings import Finding
-from lmi_constructs.hosting._keywords import check_keywords
+from lmi_constructs.hosting._keywords import check_keywords, keywords_of
 from lmi_constructs.hosting._model_metadata import model_metadata
 from lmi_constructs.hosting._network import (
     Network,
@@ -30,7 +30,8 @@ from lmi_constructs.hosting._permissions import (
 from lmi_constructs.hosting._places import PlacedConstruct
 from lmi_constructs.hosting._planning import check_architecture, judge, not_planned
 from lmi_constructs.hosting._report import report
-from lmi_constructs.hosting._surroundings import Surroundings
+from lmi_constructs.hosting._stack_environment import StackEnvironment
+from lmi_constructs.hosting._tokens import is_resolvable
 from lmi_constructs.hosting.container_image import ContainerImage, as_image
 
 if TYPE_CHECKING:
@@ -115,22 +116,11 @@ class LmiModel(PlacedConstruct):
             LmiError: If the settings, data, image or network would fail at deploy time.
         """
         super().__init__(scope, id)
-        given = {
-            "model_data": model_data,
-            "container": container,
-            "settings": settings,
-            "environment": environment,
-            "role": role,
-            "network_isolation": network_isolation,
-            "vpc": vpc,
-            "vpc_subnets": vpc_subnets,
-            "security_groups": security_groups,
-        }
-        report(self, check_keywords(given, required="model_data"))
+        report(self, check_keywords(keywords_of(locals()), required="model_data"))
         attach_to(self, scope)
-        surroundings = Surroundings.of(scope).kept_at(self)
-        image = as_image(container).bind(surroundings)
-        data = model_data.bind(self, surroundings)
+        env = StackEnvironment.of(scope).cached_at(self)
+        image = as_image(container).bind(env)
+        data = model_data.bind(self, env)
 
         self.model_data = model_data
         self.container = image.container
@@ -171,7 +161,7 @@ class LmiModel(PlacedConstruct):
             cdk.Annotations.of(self).add_info(unplanned)
 
         self.permissions = (
-            *endpoint_permissions(surroundings),
+            *endpoint_permissions(env),
             *image.permissions,
             *data.permissions,
             *(network_permissions() if vpc else ()),
@@ -233,9 +223,14 @@ def _environment(
                 where="settings",
             )
         )
-    parts = [("settings", settings.to_environment(container) if settings and container else {})]
-    parts.append(("environment", dict(extra or {})))
-    for where, part in parts:
+    parts = {
+        "settings": settings.to_environment(container) if settings and container else {},
+        "environment": {
+            name: cdk.Token.as_string(value) if is_resolvable(value) else value
+            for name, value in (extra or {}).items()
+        },
+    }
+    for where, part in parts.items():
         findings += [
             Finding(
                 rule="LMI013",
@@ -245,8 +240,8 @@ def _environment(
                 fix="give it once; in settings it also replaces the value of a preset",
                 where=where,
             )
-            for name in part.keys() & rendered.keys()
-            if part[name] != rendered[name]
+            for name in part
+            if name in rendered and part[name] != rendered[name]
         ]
         rendered.update(part)
     return rendered, findings

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from constructs import Construct
 
     from lmi_constructs.hosting._permissions import Permission
-    from lmi_constructs.hosting._surroundings import Surroundings
+    from lmi_constructs.hosting._stack_environment import StackEnvironment
     from lmi_constructs.planner import Architecture
 
 MOUNT_PATH = "/opt/ml/model"
@@ -42,7 +42,7 @@ _FIELDS = {
     "path": Kind('give a folder, such as "bundle"', (str,), has="__fspath__", required=True),
     "model_location": Kind("use S3Location(bucket, prefix)", (S3Location,)),
 }
-_HUB_ID = re.compile(r"^[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*$")
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ class ModelData(ABC):
         return replace(self, architecture=architecture)  # type: ignore[type-var]
 
     @abstractmethod
-    def bind(self, scope: Construct, surroundings: Surroundings) -> BoundModelData:
+    def bind(self, scope: Construct, env: StackEnvironment) -> BoundModelData:
         """Return what a model renders for this data."""
 
 
@@ -196,10 +196,10 @@ class _S3Prefix(ModelData):
     architecture: Architecture | str | None = None
     serving_properties: str | None = None
 
-    def bind(self, scope: Construct, surroundings: Surroundings) -> BoundModelData:
+    def bind(self, scope: Construct, env: StackEnvironment) -> BoundModelData:
         return BoundModelData(
             model_data_source=s3_source(self.location.uri, "S3Prefix", "None"),
-            permissions=self.location.read_permissions(surroundings),
+            permissions=self.location.read_permissions(env),
             serving_properties=self.serving_properties,
         )
 
@@ -212,7 +212,7 @@ class _HubModel(ModelData):
     token_field: str | None
     architecture: Architecture | str | None
 
-    def bind(self, scope: Construct, surroundings: Surroundings) -> BoundModelData:
+    def bind(self, scope: Construct, env: StackEnvironment) -> BoundModelData:
         environment = {"HF_MODEL_ID": self.model_id}
         if self.revision is not None:
             environment["HF_REVISION"] = self.revision
@@ -238,7 +238,7 @@ def s3_source(
 
 
 def _check_hub_id(model_id: str) -> list[Finding]:
-    if is_token(model_id) or _HUB_ID.match(model_id):
+    if is_token(model_id) or _HUB_ID.fullmatch(model_id):
         return []
     fix = "give the id as it stands in the hub's address, such as Qwen/Qwen3-8B"
     if model_id.startswith("s3://"):

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from aws_cdk import aws_kms as kms
     from aws_cdk import aws_s3 as s3
 
-    from lmi_constructs.hosting._surroundings import Surroundings
+    from lmi_constructs.hosting._stack_environment import StackEnvironment
 
-_BUCKET_NAME = re.compile(r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$")
+_BUCKET_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _LOCATION = {
     "bucket": BUCKET,
     "prefix": needed(text("qwen3-8b/")),
@@ -83,9 +83,9 @@ class S3Location:
             return self.encryption_key
         return self.bucket.encryption_key
 
-    def read_permissions(self, surroundings: Surroundings) -> tuple[Permission, ...]:
+    def read_permissions(self, env: StackEnvironment) -> tuple[Permission, ...]:
         """Return what reading exactly this prefix takes."""
-        bucket_arn = self._bucket_arn(surroundings)
+        bucket_arn = self._bucket_arn(env)
         listed = {"StringLike": {"s3:prefix": [f"{self.prefix}*"]}} if self.prefix else {}
         permissions = [
             Permission(
@@ -99,9 +99,9 @@ class S3Location:
             permissions.append(key_permission(("kms:Decrypt",), self.key))
         return tuple(permissions)
 
-    def write_permissions(self, surroundings: Surroundings) -> tuple[Permission, ...]:
+    def write_permissions(self, env: StackEnvironment) -> tuple[Permission, ...]:
         """Return what writing below exactly this prefix takes."""
-        target = f"{self._bucket_arn(surroundings)}/{self.prefix}*"
+        target = f"{self._bucket_arn(env)}/{self.prefix}*"
         permissions = [
             Permission(
                 ("s3:PutObject",),
@@ -114,8 +114,8 @@ class S3Location:
             permissions.append(key_permission(actions, self.key))
         return tuple(permissions)
 
-    def _bucket_arn(self, surroundings: Surroundings) -> str:
-        return _arn_of(self.bucket, surroundings)
+    def _bucket_arn(self, env: StackEnvironment) -> str:
+        return _arn_of(self.bucket, env)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +149,9 @@ class S3Object:
         same = _name_of(self.bucket) == location.bucket_name
         return same and not is_token(self.key) and self.key.startswith(location.prefix)
 
-    def read_permissions(self, surroundings: Surroundings) -> tuple[Permission, ...]:
+    def read_permissions(self, env: StackEnvironment) -> tuple[Permission, ...]:
         """Return what reading exactly this object takes."""
-        arn = f"{_arn_of(self.bucket, surroundings)}/{self.key}"
+        arn = f"{_arn_of(self.bucket, env)}/{self.key}"
         permissions = [Permission(("s3:GetObject",), (arn,))]
         key = self.encryption_key
         if key is None and not isinstance(self.bucket, str):
@@ -165,12 +165,12 @@ def _name_of(bucket: s3.IBucket | str) -> str:
     return bucket if isinstance(bucket, str) else bucket.bucket_name
 
 
-def _arn_of(bucket: s3.IBucket | str, surroundings: Surroundings) -> str:
-    return surroundings.bucket_arn(bucket) if isinstance(bucket, str) else bucket.bucket_arn
+def _arn_of(bucket: s3.IBucket | str, env: StackEnvironment) -> str:
+    return env.bucket_arn(bucket) if isinstance(bucket, str) else bucket.bucket_arn
 
 
 def _check_bucket(bucket: s3.IBucket | str) -> list[Finding]:
-    if not isinstance(bucket, str) or is_token(bucket) or _BUCKET_NAME.match(bucket):
+    if not isinstance(bucket, str) or is_token(bucket) or _BUCKET_NAME.fullmatch(bucket):
         return []
     return [
         Finding(

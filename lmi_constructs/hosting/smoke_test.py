@@ -11,14 +11,15 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 
 from lmi_constructs.findings import Finding
-from lmi_constructs.hosting._keywords import check_keywords
+from lmi_constructs.hosting._grants import INVOKING
+from lmi_constructs.hosting._keywords import check_keywords, keywords_of
 from lmi_constructs.hosting._names import check_name
 from lmi_constructs.hosting._places import PlacedConstruct
 from lmi_constructs.hosting._report import report
-from lmi_constructs.hosting._surroundings import Surroundings
+from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.hosting._units import seconds
-from lmi_constructs.hosting.components.component_base import INVOKING
+from lmi_constructs.hosting.components.model_component import ModelComponent
 from lmi_constructs.hosting.endpoint_operations import EndpointOperations
 
 if TYPE_CHECKING:
@@ -108,32 +109,50 @@ class LmiSmokeTest(PlacedConstruct):
             LmiError: If a check of `skip` does not exist, the endpoint answers to S3, or it has
                 components and none is named (LMI012).
         """
-        from aws_cdk import aws_lambda as lambda_
-        from aws_cdk import aws_logs as logs
-
         super().__init__(scope, id)
-        given: dict[str, object] = {
-            "fleet": endpoint,
-            "component": component,
-            "component_name": inference_component_name,
-            "adapters": adapters,
-            "skip": skip,
-            "max_tokens": max_tokens,
-            "timeout": timeout,
-        }
-        report(self, check_keywords(given))
+        report(self, check_keywords(keywords_of(locals())))
         config = endpoint.endpoint_config if isinstance(endpoint, EndpointOperations) else None
         name = inference_component_name if component is None else component.component_name
         report(
             self,
             [
                 *_check(skip, max_tokens, is_async=config is not None and config.is_async),
-                *check_name(name, "inference_component_name", "LMI065"),
-                *_check_model(config, name),
+                *check_name(inference_component_name, "inference_component_name"),
+                *_check_component(config, component, inference_component_name),
                 *_check_adapters(*_tested(config, component), adapters),
                 *_check_timeout(seconds(timeout, "timeout")),
             ],
         )
+        role = self._add_function(timeout)
+        properties: dict[str, object] = {
+            "EndpointName": endpoint.endpoint_name,
+            "Adapters": list(adapters),
+            "Skip": list(skip),
+            "MaxTokens": max_tokens,
+        }
+        if config is not None:
+            properties["EndpointConfigName"] = config.endpoint_config_name
+        if name is not None:
+            properties["InferenceComponentName"] = name
+        if component is not None and component.served is not None:
+            properties["Served"] = component.served
+        self.resource = cdk.CustomResource(
+            self,
+            "Resource",
+            resource_type="Custom::LmiSmokeTest",
+            service_token=self.function.function_arn,
+            properties=properties,
+        )
+        for grant in (self.log_group.grant_write(role), *_grants(role, endpoint, name)):
+            grant.apply_before(self.resource)
+        if component is not None and component.resource is not None:
+            self.resource.node.add_dependency(component.resource)
+
+    def _add_function(self, timeout: cdk.Duration | None) -> iam.Role:
+        """Add the function and its log group, and return the function's role."""
+        from aws_cdk import aws_lambda as lambda_
+        from aws_cdk import aws_logs as logs
+
         self.log_group = logs.LogGroup(
             self,
             "Logs",
@@ -160,42 +179,15 @@ class LmiSmokeTest(PlacedConstruct):
                 timeout=cdk.Duration.minutes(_LONGEST_MINUTES) if timeout is None else timeout,
                 description="Smoke test of an LLM endpoint",
             )
-        properties: dict[str, object] = {
-            "EndpointName": endpoint.endpoint_name,
-            "Adapters": list(adapters),
-            "Skip": list(skip),
-            "MaxTokens": max_tokens,
-        }
-        if config is not None:
-            properties["EndpointConfigName"] = config.endpoint_config_name
-        if name is not None:
-            properties["InferenceComponentName"] = name
-        if component is not None and component.served is not None:
-            properties["Served"] = component.served
-        self.resource = cdk.CustomResource(
-            self,
-            "Resource",
-            resource_type="Custom::LmiSmokeTest",
-            service_token=self.function.function_arn,
-            properties=properties,
-        )
-        for grant in (self.log_group.grant_write(role), *_grants(role, endpoint, name)):
-            grant.apply_before(self.resource)
-        if component is not None and component.resource is not None:
-            self.resource.node.add_dependency(component.resource)
+        return role
 
 
 def _grants(role: iam.IRole, endpoint: EndpointBase, component_name: str | None) -> list[iam.Grant]:
     """Let the function call and describe the endpoint and, of its components, the one named."""
-    actions, arns = ["sagemaker:DescribeEndpoint"], [endpoint.endpoint_arn]
-    if component_name is None:
-        return [
-            endpoint.grant_invoke(role),
-            iam.Grant.add_to_principal(grantee=role, actions=actions, resource_arns=arns),
-        ]
-    place = Surroundings.of(endpoint).arn("sagemaker", f"inference-component/{component_name}")
-    actions += [*INVOKING, "sagemaker:DescribeInferenceComponent"]
-    arns = [*arns, place]
+    actions, arns = ["sagemaker:DescribeEndpoint", *INVOKING], [endpoint.endpoint_arn]
+    if component_name is not None:
+        actions.append("sagemaker:DescribeInferenceComponent")
+        arns.append(StackEnvironment.of(endpoint).component_arn(component_name))
     return [iam.Grant.add_to_principal(grantee=role, actions=actions, resource_arns=arns)]
 
 
@@ -209,18 +201,23 @@ def _stage(folder: Path) -> None:
         shutil.copy(file, target)
 
 
-def _check_model(config: LmiEndpointConfig | None, component_name: str | None) -> list[Finding]:
-    """Check that something answers: an endpoint has a model, or the component is named."""
-    if config is None:
-        return []
-    is_fleet = any(variant.variant.model is None for variant in config.variants)
-    if is_fleet and component_name is None:
-        message = "a smoke test of a fleet, which has no model of its own"
-        why = "SageMaker refuses requests that name no component, and the deployment is taken back"
-        fix = "test its components: component.add_smoke_test()"
-    elif not is_fleet and component_name is not None:
-        message = f"component {component_name!r} of an endpoint that has a model of its own"
-        why = "such an endpoint has no components, and the deployment is taken back"
+def _check_component(
+    config: LmiEndpointConfig | None, component: ComponentBase | None, name: str | None
+) -> list[Finding]:
+    """Check that exactly one model is tested: the endpoint's own, or one component's."""
+    is_named = component is not None or name is not None
+    is_fleet = config is not None and any(one.variant.model is None for one in config.variants)
+    if component is not None and name is not None:
+        message = "component and inference_component_name are both given"
+        why = "one test calls one component"
+        fix = "leave inference_component_name out"
+    elif is_fleet and not is_named:
+        message = "the endpoint is a fleet, which has no model of its own to test"
+        why = "SageMaker rejects requests that name no component, so the deployment is rolled back"
+        fix = "test each component instead: component.add_smoke_test()"
+    elif config is not None and not is_fleet and is_named:
+        message = "a component is given, but the endpoint serves a model of its own"
+        why = "such an endpoint has no components, so the deployment is rolled back"
         fix = "leave the component out"
     else:
         return []
@@ -231,10 +228,9 @@ def _tested(
     config: LmiEndpointConfig | None, component: ComponentBase | None
 ) -> tuple[LmiModel | None, Verdict | None]:
     """Return the model that is tested and what its container does with it, as far as known."""
-    if component is not None:
-        resolved = getattr(component, "resolved", None)
-        return getattr(component, "model", None), None if resolved is None else resolved.verdict
-    if config is None:
+    if isinstance(component, ModelComponent):
+        return component.model, None if component.resolved is None else component.resolved.verdict
+    if component is not None or config is None:
         return None, None
     return config.variants[0].variant.model, config.variants[0].verdict
 

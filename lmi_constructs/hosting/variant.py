@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from aws_cdk import aws_s3 as s3
 
     from lmi_constructs.container import LmiContainer
-    from lmi_constructs.hosting._surroundings import Surroundings
+    from lmi_constructs.hosting._stack_environment import StackEnvironment
     from lmi_constructs.hosting.model import LmiModel
 
 _Variant = sagemaker.CfnEndpointConfig
@@ -285,14 +285,14 @@ class CoreDump:
         """The place in S3."""
         return S3Location(self.bucket, self.prefix, self.encryption_key)
 
-    def permissions(self, surroundings: Surroundings) -> tuple[Permission, ...]:
+    def permissions(self, env: StackEnvironment) -> tuple[Permission, ...]:
         """Return what the execution role needs for it.
 
         Source: botocore 1.44.8 sagemaker 2017-07-24 ProductionVariantCoreDumpConfig.KmsKeyId, which
         asks for `kms:Encrypt` besides what writing such an object takes.
         """
         location = self.location
-        written = location.write_permissions(surroundings)
+        written = location.write_permissions(env)
         if location.key is None:
             return written
         return (*written, key_permission(("kms:Encrypt",), location.key))
@@ -351,3 +351,9 @@ class LmiVariant:
     core_dump: CoreDump | None = None
     enable_ssm_access: bool | None = None
     container: LmiContainer | None = None
+
+    @property
+    def models(self) -> tuple[LmiModel, ...]:
+        """All models that may serve: the variant's own, and those of its instance pools."""
+        models = (self.model, *(pool.model for pool in self.instance_pools))
+        return tuple(model for model in models if model is not None)

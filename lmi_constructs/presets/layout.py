@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.archives import ARCHIVES
+from lmi_constructs.container.front_end import read_serving_properties
 from lmi_constructs.findings import Finding
 
 if TYPE_CHECKING:
@@ -41,6 +42,9 @@ def check_layout(
             name that ends in `/` is an empty object that stands for a folder.
         serving_properties: Text of the `serving.properties`, to see whether it names a model that
             is elsewhere, so that no weights are to be expected.
+
+    Raises:
+        LmiError: If the server could not read that text (LMI011).
     """
     names = sorted(set(files))
     elsewhere = _names_another_model(serving_properties)
@@ -52,11 +56,7 @@ def check_layout(
 
 
 def _names_another_model(text: str | None) -> bool:
-    if text is None:
-        return False
-    import javaproperties
-
-    model = javaproperties.loads(text).get("option.model_id", "")
+    model = str(read_serving_properties(text).get("option.model_id", ""))
     return bool(model) and not model.startswith("/opt/ml/model")
 
 

@@ -8,10 +8,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_iam as iam
 
-from lmi_constructs import (
-    LmiEndpoint,
-    ModelData,
-)
+from lmi_constructs import LmiEndpoint, LmiError, ModelData
 from tests.hosting.support import actions_of
 
 if TYPE_CHECKING:
@@ -77,9 +74,9 @@ def test_refers_to_an_endpoint_made_elsewhere(
     endpoint: EndpointBase = LmiEndpoint.from_endpoint_name(stack, "Chat", "chat")
     endpoint.grant_invoke(caller)
     arn = actions_of(resources, stack)["sagemaker:InvokeEndpoint"]
-    assert stack.resolve(arn)["Fn::Join"][1][-1] == (
-        ":sagemaker:us-west-2:111122223333:endpoint/chat"
-    )
+    assert arn == "arn:aws:sagemaker:us-west-2:111122223333:endpoint/chat"
+    with pytest.raises(LmiError, match="variant_name is 5"):
+        endpoint.metric("ModelLatency", variant_name=5)  # type: ignore[arg-type]
     assert endpoint.metric_model_latency().dimensions == {
         "EndpointName": "chat",
         "VariantName": "AllTraffic",

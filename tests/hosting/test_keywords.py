@@ -17,7 +17,7 @@ from lmi_constructs import (
     ModelData,
     presets,
 )
-from lmi_constructs.hosting import LmiEndpointConfig, LmiVariant
+from lmi_constructs.hosting import LmiEndpointConfig, LmiFleet, LmiSmokeTest, LmiVariant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,6 +94,66 @@ def test_refuses_them_in_the_parts_too(stack: cdk.Stack) -> None:
     variant = LmiVariant(model=model, instance_type="ml.g6.12xlarge", startup_timeout=wrong)
     with pytest.raises(LmiError, match="LMI010 startup_timeout"):
         LmiEndpointConfig(stack, "Config", variants=[variant])
+
+
+def test_names_the_keyword_that_was_written_and_not_its_like(stack: cdk.Stack) -> None:
+    fleet = LmiVariant(model=None, instance_type="ml.g6.12xlarge")
+    endpoint = LmiEndpoint(stack, "Chat", model_data=DATA, instance_type="ml.g6.12xlarge")
+    wrong: Any = "wrong"
+    calls: dict[str, Callable[[], object]] = {
+        "execution_role": lambda: LmiEndpointConfig(
+            stack, "Role", variants=[fleet], execution_role=wrong
+        ),
+        "shadow_variants": lambda: LmiEndpointConfig(
+            stack, "Shadows", variants=[fleet], shadow_variants=wrong
+        ),
+        "endpoint": lambda: LmiSmokeTest(stack, "Endpoint", endpoint=wrong),
+        "inference_component_name": lambda: LmiSmokeTest(
+            stack,
+            "Name",
+            endpoint=endpoint,
+            inference_component_name=5,  # type: ignore[arg-type]
+        ),
+    }
+    for keyword, call in calls.items():
+        with pytest.raises(LmiError) as raised:
+            call()
+        assert [(one.rule, one.where) for one in raised.value.findings] == [("LMI010", keyword)]
+
+
+def test_says_of_all_keywords_of_a_fleet_at_once(stack: cdk.Stack) -> None:
+    image = ContainerImage.from_uri(LmiContainer.V27.image_uri("us-west-2"))
+    wrong: Any = {"instance_type": 5, "container": image, "routing": "RANDOM", "role": "r"}
+    with pytest.raises(LmiError) as raised:
+        LmiFleet(stack, "Fleet", **wrong)
+    assert {finding.where for finding in raised.value.findings} == set(wrong)
+
+
+def test_refuses_an_app_or_a_stage_as_parent() -> None:
+    app = cdk.App()
+    for scope in (app, cdk.Stage(app, "Production")):
+        with pytest.raises(LmiError) as raised:
+            LmiEndpoint(scope, "Chat", model_data=DATA, instance_type="ml.g6.12xlarge")
+        (finding,) = raised.value.findings
+        assert (finding.rule, finding.where) == ("LMI010", "scope")
+
+
+@pytest.mark.parametrize(
+    "variable", ["HF_MODEL_ID", "SAGEMAKER_STARTUP_TIMEOUT", "OPTION_MODEL_LOADING_TIMEOUT"]
+)
+def test_takes_a_variable_that_the_cdk_resolves(
+    stack: cdk.Stack, resources: Any, variable: str
+) -> None:
+    value: Any = cdk.Token.as_any({"Ref": "AWS::StackName"})
+    LmiEndpoint(
+        stack,
+        "Chat",
+        model_data=DATA,
+        instance_type="ml.g6.12xlarge",
+        environment={variable: value},
+    )
+    (model,) = resources(stack, "AWS::SageMaker::Model")
+    assert model["PrimaryContainer"]["Environment"] == {variable: {"Ref": "AWS::StackName"}}
 
 
 def test_takes_what_is_known_at_deploy_time_only(stack: cdk.Stack, resources: Any) -> None:

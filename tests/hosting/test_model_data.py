@@ -130,9 +130,10 @@ def test_takes_prefixes_that_can_be_mounted_and_tokens(prefix: str) -> None:
     assert ModelData.s3_prefix("my-models", prefix) == ModelData.s3_prefix("my-models", prefix)
 
 
-def test_refuses_an_address_in_place_of_a_bucket_name() -> None:
+@pytest.mark.parametrize("bucket", ["s3://my-models", "my-models\n", "My-Models"])
+def test_refuses_what_is_no_name_of_a_bucket(bucket: str) -> None:
     with pytest.raises(LmiError, match="LMI025"):
-        ModelData.s3_prefix("s3://my-models", "m/")
+        ModelData.s3_prefix(bucket, "m/")
 
 
 def test_names_a_hub_model_and_needs_the_network(stack: cdk.Stack, resources: Any) -> None:
@@ -168,7 +169,10 @@ def test_refuses_a_token_as_text() -> None:
     assert "hf_abcdefgh" not in str(raised.value)
 
 
-@pytest.mark.parametrize("model_id", ["", "qwen", "a/b/c", "/opt/ml/model", "s3://b/m"])
+@pytest.mark.parametrize(
+    "model_id",
+    ["", "qwen", "a/b/c", "/opt/ml/model", "s3://b/m", "Qwen/Qwen3-8B\n", "Qwen/Qwen3-\uff18B"],
+)
 def test_refuses_what_is_no_hub_id(model_id: str) -> None:
     with pytest.raises(LmiError, match="LMI027"):
         ModelData.hub(model_id)
@@ -223,6 +227,15 @@ def test_reads_from_a_bundle_that_its_model_is_in_s3(
     assert model["EnableNetworkIsolation"] is False
     reads = allowed(statements_of(resources, stack), "s3:GetObject")
     assert "arn:aws:s3:::my-models/qwen/*" in [item["Resource"] for item in reads]
+
+
+@pytest.mark.parametrize(
+    "content", ["option.model_id=m".encode("utf-16"), rb"option.model_id=\u12zz"]
+)
+def test_refuses_a_properties_file_that_cannot_be_read(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "serving.properties").write_bytes(content)
+    with pytest.raises(LmiError, match="LMI011"):
+        ModelData.from_asset(tmp_path)
 
 
 def test_refuses_a_folder_without_files(tmp_path: Path) -> None:

@@ -220,6 +220,20 @@ def test_refuses_limits_that_cannot_be(
         endpoint.auto_scale_instance_count(min_capacity=low, max_capacity=high)
 
 
+def test_refuses_a_limit_that_cannot_be_beside_one_that_is_a_token(
+    endpoint: LmiEndpoint, stack: cdk.Stack
+) -> None:
+    token = cdk.CfnParameter(stack, "Limit", type="Number").value_as_number
+    for given, keyword in (
+        ({"min_capacity": 0, "max_capacity": token}, "min_capacity"),
+        ({"min_capacity": token, "max_capacity": 0}, "max_capacity"),
+    ):
+        with pytest.raises(LmiError) as raised:
+            endpoint.auto_scale_instance_count(**given)  # type: ignore[arg-type]
+        assert [(one.rule, one.where) for one in raised.value.findings] == [("LMI083", keyword)]
+        endpoint.node.try_remove_child("Scaling")
+
+
 def test_takes_limits_that_are_tokens(endpoint: LmiEndpoint, stack: cdk.Stack) -> None:
     parameter = cdk.CfnParameter(stack, "Most", type="Number")
     endpoint.auto_scale_instance_count(max_capacity=parameter.value_as_number)

@@ -20,6 +20,7 @@ from lmi_constructs import (
     Rollout,
     S3Location,
 )
+from lmi_constructs.hosting import LmiSmokeTest
 from tests.hosting.fleets import (
     ARCHIVE,
     COMPONENT,
@@ -188,6 +189,11 @@ def test_a_smoke_test_asks_what_can_answer(stack: cdk.Stack) -> None:
     assert refused(fleet.add_smoke_test) == {("LMI012", "component")}
     own = LmiEndpoint(stack, "Own", model_data=QWEN, instance_type="ml.g6.12xlarge")
     assert refused(lambda: own.add_smoke_test(component=chat)) == {("LMI012", "component")}
+    assert refused(
+        lambda: LmiSmokeTest(
+            stack, "Both", endpoint=fleet, component=chat, inference_component_name="chat"
+        )
+    ) == {("LMI012", "component")}
     too_long = cdk.Duration.minutes(16)
     chat.node.try_remove_child("SmokeTest")
     assert refused(lambda: chat.add_smoke_test(timeout=too_long)) == {("LMI012", "timeout")}

@@ -14,6 +14,7 @@ from lmi_constructs import (
     CapacityReservation,
     ContainerImage,
     CoreDump,
+    DataCapture,
     InstancePool,
     LmiContainer,
     LmiEndpoint,
@@ -270,6 +271,25 @@ def test_checks_every_instance_type_of_a_pool(variant: Callable[..., dict[str, A
     pools = [InstancePool("ml.g6.12xlarge", 1), InstancePool("ml.inf2.48xlarge", 2)]
     with pytest.raises(LmiError, match=r"LMI036(.|\n)*ml\.inf2\.48xlarge"):
         variant(instance_type=None, instance_pools=pools)
+
+
+def test_a_pool_with_a_model_of_its_own_is_checked_with_its_own_release(
+    stack: cdk.Stack, resources: Any
+) -> None:
+    gpu = LmiModel(stack, "Gpu", model_data=DATA)
+    neuron = LmiModel(stack, "Neuron", model_data=DATA, container=LmiContainer.NEURONX)
+    pools = [InstancePool("ml.g6.12xlarge", 1), InstancePool("ml.inf2.48xlarge", 2, neuron)]
+    LmiEndpointConfig(
+        stack,
+        "Config",
+        variants=[LmiVariant(model=gpu, instance_pools=pools)],
+        data_capture=DataCapture(bucket="my-records"),
+    )
+    (config,) = resources(stack, "AWS::SageMaker::EndpointConfig")
+    (rendered,) = config["ProductionVariants"]
+    assert "InferenceAmiVersion" not in rendered
+    writers = [policy["Roles"] for policy in resources(stack, "AWS::IAM::Policy")]
+    assert writers == [[stack.resolve(model.role.role_name)] for model in (gpu, neuron)]
 
 
 def test_renders_a_fleet_for_inference_components(stack: cdk.Stack, resources: Any) -> None:

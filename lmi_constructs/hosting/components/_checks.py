@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.findings import Finding
 from lmi_constructs.hosting._alternatives import give_model_data
-from lmi_constructs.hosting._surroundings import Surroundings
+from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.readable import readable
 
@@ -27,7 +27,7 @@ _DEFAULT_RANK = 16
 
 def check_environment(scope: Construct, fleet: Construct) -> list[Finding]:
     """Check that a component stands where its fleet does; what is known at deploy time may."""
-    here, there = Surroundings.of(scope), Surroundings.of(fleet)
+    here, there = StackEnvironment.of(scope), StackEnvironment.of(fleet)
     findings = []
     for what, mine, others in (
         ("region", here.region, there.region),
@@ -47,19 +47,26 @@ def check_environment(scope: Construct, fleet: Construct) -> list[Finding]:
     return findings
 
 
-def check_alternatives(
-    has_model: bool, given: list[str], environment: Mapping[str, str] | None
-) -> list[Finding]:
-    """Check that a component is made from a model, or from the keywords of one."""
-    if has_model and given:
-        message = f"{', '.join(given)}: given beside a model"
-        fix = "give them to the LmiModel"
-    elif not has_model and "model_data" not in given:
-        message = "a component takes either model_data, or a model of your own"
-        fix = give_model_data(environment)
+_OF_A_MODEL: Final = ("model_data", "container", "settings", "environment", "role")
+
+
+def check_alternatives(given: Mapping[str, Any]) -> list[Finding]:
+    """Check that a component is made from a model, or from the keywords of one.
+
+    Args:
+        given: All keywords of the component.
+    """
+    of_model = [name for name in _OF_A_MODEL if given[name] is not None]
+    has_model = given["model"] is not None
+    if has_model and of_model:
+        message = f"{', '.join(of_model)} and model are both given"
+        fix = "pass them to the LmiModel instead"
+    elif not has_model and "model_data" not in of_model:
+        message = "neither model_data nor model is given"
+        fix = give_model_data(given["environment"])
     else:
         return []
-    why = "there would be two models, or none"
+    why = "a component serves exactly one model"
     return [Finding(rule="LMI068", message=message, why=why, fix=fix, where="model")]
 
 

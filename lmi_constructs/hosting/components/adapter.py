@@ -14,7 +14,7 @@ from lmi_constructs.hosting._kinds import COUNT, Kind, check_fields
 from lmi_constructs.hosting._names import check_name, literal_name
 from lmi_constructs.hosting._permissions import own_policy
 from lmi_constructs.hosting._report import report
-from lmi_constructs.hosting._surroundings import Surroundings
+from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting.components._checks import (
     check_archive,
     check_base,
@@ -130,7 +130,7 @@ class LmiAdapter(ComponentBase):
         super().__init__(scope, id)
         report(self, check_kind_of_base(base))
         report(self, check_keywords({"base": base, "data": data, "component_name": component_name}))
-        report(self, check_name(component_name, "component_name", "LMI065"))
+        report(self, check_name(component_name, "component_name"))
         attach_to(self, scope)
         report(self, [*check_environment(self, base.fleet), *check_base(data.rank, base.resolved)])
         self.base, self.fleet, self._data = base, base.fleet, data
@@ -161,10 +161,10 @@ class LmiAdapter(ComponentBase):
         if place is not None and archive.is_below(place):
             return []
         roles: list[iam.IRole | None] = [
-            getattr(self.fleet, "role", None),
+            self.fleet.role,
             None if self.base.model is None else self.base.model.role,
         ]
-        permissions = archive.read_permissions(Surroundings.of(self))
+        permissions = archive.read_permissions(StackEnvironment.of(self))
         return [
             dependable
             for number, role in enumerate(dict.fromkeys(role for role in roles if role), start=1)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Literal
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 
-from lmi_constructs.hosting._grants import allow
+from lmi_constructs.hosting._grants import INVOKING, allow
 from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._places import PlacedConstruct, placed
 from lmi_constructs.hosting._report import report
-from lmi_constructs.hosting._surroundings import Surroundings
+from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting._topics import check_topics
 from lmi_constructs.hosting._units import exact_seconds
 from lmi_constructs.monitoring.metrics import (
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from lmi_constructs.monitoring.component_graphs import ShownComponent
 
 _SECONDS_WITHOUT_CAPACITY = 300
-INVOKING = ("sagemaker:InvokeEndpoint", "sagemaker:InvokeEndpointWithResponseStream")
 
 
 class ComponentBase(PlacedConstruct):
@@ -54,7 +53,7 @@ class ComponentBase(PlacedConstruct):
         """ARN of the component."""
         if self.resource is not None:
             return self.resource.ref
-        return Surroundings.of(self).arn("sagemaker", f"inference-component/{self.component_name}")
+        return StackEnvironment.of(self).component_arn(self.component_name)
 
     @property
     def served(self) -> str | None:
@@ -82,9 +81,7 @@ class ComponentBase(PlacedConstruct):
 
         Source: https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsagemaker.html
         """
-        component = Surroundings.of(self).arn(
-            "sagemaker", f"inference-component/{self.component_name}"
-        )
+        component = StackEnvironment.of(self).component_arn(self.component_name)
         return allow(self, grantee, INVOKING, [self.fleet.endpoint_arn, component])
 
     def metric(

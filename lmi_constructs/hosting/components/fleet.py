@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lmi_constructs.checks.plugin import attach_to
 from lmi_constructs.container import LmiContainer
-from lmi_constructs.hosting._keywords import check_keywords
+from lmi_constructs.hosting._keywords import KINDS_OF_FLEETS, check_keywords, keywords_of
 from lmi_constructs.hosting._names import check_name
 from lmi_constructs.hosting._permissions import (
     endpoint_permissions,
@@ -15,7 +15,7 @@ from lmi_constructs.hosting._permissions import (
     network_permissions,
 )
 from lmi_constructs.hosting._report import report
-from lmi_constructs.hosting._surroundings import Surroundings
+from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting.endpoint_config import LmiEndpointConfig
 from lmi_constructs.hosting.endpoint_operations import EndpointOperations
 from lmi_constructs.hosting.variant import LmiVariant
@@ -70,6 +70,8 @@ class LmiFleet(EndpointOperations):
         )
         ```
     """
+
+    _role: iam.IRole
 
     def __init__(
         self,
@@ -140,24 +142,15 @@ class LmiFleet(EndpointOperations):
             LmiError: If the fleet would fail at deploy time: all faults at once.
         """
         super().__init__(scope, id)
+        report(self, check_keywords(keywords_of(locals()), kinds=KINDS_OF_FLEETS))
+        report(self, check_name(endpoint_name, "endpoint_name"))
         attach_to(self, scope)
-        surroundings = Surroundings.of(scope).kept_at(self)
-        of_endpoint = {
-            "container": container,
-            "role": role,
-            "endpoint_name": endpoint_name,
-            "deployment": deployment,
-            "retain_deployment": retain_deployment,
-            "network_isolation": network_isolation,
-            "vpc": vpc,
-        }
-        report(self, check_keywords(of_endpoint))
-        report(self, check_name(endpoint_name, "endpoint_name", "LMI065"))
+        env = StackEnvironment.of(scope).cached_at(self)
         permissions = (
-            *endpoint_permissions(surroundings),
+            *endpoint_permissions(env),
             *(network_permissions() if vpc else ()),
         )
-        self.role: iam.IRole = role if role is not None else execution_role(self, permissions)
+        self._role = role if role is not None else execution_role(self, permissions)
         variant = LmiVariant(
             model=None,
             instance_type=instance_type,
@@ -180,7 +173,7 @@ class LmiFleet(EndpointOperations):
             encryption_key=encryption_key,
             data_capture=data_capture,
             metrics=metrics,
-            execution_role=self.role,
+            execution_role=self._role,
             network_isolation=network_isolation,
             vpc=vpc,
             vpc_subnets=vpc_subnets,
@@ -195,3 +188,8 @@ class LmiFleet(EndpointOperations):
             deployment=deployment,
             retain_deployment=retain_deployment,
         )
+
+    @property
+    def role(self) -> iam.IRole:
+        """Execution role of the fleet."""
+        return self._role

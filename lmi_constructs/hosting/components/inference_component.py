@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from aws_cdk import aws_sagemaker as sagemaker
 
 from lmi_constructs.checks.plugin import attach_to
-from lmi_constructs.hosting._keywords import check_keywords
+from lmi_constructs.hosting._keywords import check_keywords, keywords_of
 from lmi_constructs.hosting._names import check_name, literal_name
 from lmi_constructs.hosting._permissions import Permission, component_permissions, own_policy
 from lmi_constructs.hosting._planning import engine_concurrency
 from lmi_constructs.hosting._report import report
 from lmi_constructs.hosting._resolved_model import ResolvedModel
 from lmi_constructs.hosting._rollout_checks import check_watched, watched_alarms
-from lmi_constructs.hosting._surroundings import Surroundings
+from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting._units import mebibytes
 from lmi_constructs.hosting.components._checks import (
     accelerators_of,
@@ -23,7 +23,7 @@ from lmi_constructs.hosting.components._checks import (
     check_cpus,
     check_environment,
 )
-from lmi_constructs.hosting.components._updates import check_update, update_config
+from lmi_constructs.hosting.components._rolling_update import check_update, update_config
 from lmi_constructs.hosting.components.model_component import ImportedComponent, ModelComponent
 from lmi_constructs.hosting.endpoint_operations import EndpointOperations
 from lmi_constructs.hosting.model import LmiModel
@@ -138,36 +138,18 @@ class LmiInferenceComponent(ModelComponent):
             LmiError: If the component would fail at deploy time: all faults at once.
         """
         super().__init__(scope, id)
+        given = keywords_of(locals())
+        if variant_name is None:
+            del given["variant_name"]  # elsewhere it must be given
+        report(self, check_keywords(given))
         attach_to(self, scope)
-        given = {
-            "model_data": model_data,
-            "container": container,
-            "settings": settings,
-            "environment": environment,
-            "role": role,
-        }
-        sizes = {"min_memory": min_memory, "max_memory": max_memory, "fleet": fleet}
-        counts = {"initial_copy_count": initial_copy_count, "cpu_count": cpu_count}
-        of_component = {
-            "startup_timeout": startup_timeout,
-            "download_timeout": download_timeout,
-            "accelerator_count": accelerator_count,
-            "model": model,
-            "component_name": component_name,
-            "cache_on_instances": cache_on_instances,
-            "adapter_location": adapter_location,
-        }
-        if variant_name is not None:
-            of_component["variant_name"] = variant_name
-        report(self, check_keywords({**given, **sizes, **counts, **of_component}))
         report(self, check_environment(self, fleet))
-        named = [name for name, value in given.items() if value is not None]
         report(
             self,
             [
-                *check_alternatives(model is not None, named, environment),
-                *check_name(component_name, "component_name", "LMI065"),
-                *check_name(variant_name, "variant_name", "LMI065"),
+                *check_alternatives(given),
+                *check_name(component_name, "component_name"),
+                *check_name(variant_name, "variant_name"),
                 *check_cpus(cpu_count),
             ],
         )
@@ -306,13 +288,12 @@ class LmiInferenceComponent(ModelComponent):
         names = [alarm.alarm_name for alarm in chosen]
         self.resource.deployment_config = update_config(rollout, names)
         self.resource.node.add_dependency(*chosen)
-        watched = Surroundings.of(self).arn("cloudwatch", "alarm:*")
+        watched = StackEnvironment.of(self).arn("cloudwatch", "alarm:*")
         permissions = [
             Permission(("cloudwatch:DescribeAlarms",), (watched,), why_wildcard=_ANY_ALARM)
         ]
-        fleet_role: iam.IRole | None = getattr(self.fleet, "role", None)
-        if fleet_role is not None:
-            made = own_policy(self, "AlarmAccess", fleet_role, permissions)
+        if self.fleet.role is not None:
+            made = own_policy(self, "AlarmAccess", self.fleet.role, permissions)
             self.resource.node.add_dependency(*made)
 
     @property
@@ -342,17 +323,16 @@ class LmiInferenceComponent(ModelComponent):
         Both may write the component's log. Which of the two roles does so, and fetches image and
         files of a component, is not published. AWS's own samples give both the same one.
         """
-        fleet_role = getattr(self.fleet, "role", None)
         adapters = (
             ()
             if self.adapter_location is None
-            else self.adapter_location.read_permissions(Surroundings.of(self))
+            else self.adapter_location.read_permissions(StackEnvironment.of(self))
         )
-        own = component_permissions(Surroundings.of(self), self.component_name)
+        own = component_permissions(StackEnvironment.of(self), self.component_name)
         made = own_policy(self, "LogAccess", self.model.role, own)
-        if fleet_role is not None:
+        if self.fleet.role is not None:
             permissions = [*self.model.permissions, *own, *adapters]
-            made += own_policy(self, "FleetAccess", fleet_role, permissions)
+            made += own_policy(self, "FleetAccess", self.fleet.role, permissions)
         if adapters:
             made += own_policy(self, "AdapterAccess", self.model.role, adapters)
         return made

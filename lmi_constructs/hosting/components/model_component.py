@@ -95,6 +95,6 @@ class ImportedComponent(ModelComponent):
         super().__init__(scope, id)
         given = {"component_name": component_name, "fleet": fleet}
         report(self, check_keywords(given, required="component_name"))
-        report(self, check_name(component_name, "component_name", "LMI065"))
+        report(self, check_name(component_name, "component_name"))
         self.component_name = component_name
         self.fleet = fleet

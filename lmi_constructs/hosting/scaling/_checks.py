@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from zoneinfo import available_timezones
 
 from lmi_constructs.findings import Finding
-from lmi_constructs.hosting._surroundings import Surroundings
+from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.readable import readable
 
@@ -84,10 +84,8 @@ def check_policy(
 
 def check_capacity(min_capacity: int, max_capacity: int, *, least: int) -> list[Finding]:
     """Check the limits of what is scaled, of which there may be `least` at least."""
-    if is_token(min_capacity) or is_token(max_capacity):
-        return []
     findings = []
-    if min_capacity < least:
+    if not is_token(min_capacity) and min_capacity < least:
         findings.append(
             Finding(
                 rule="LMI083",
@@ -103,13 +101,15 @@ def check_capacity(min_capacity: int, max_capacity: int, *, least: int) -> list[
                 source="https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-zero-instances.html",
             )
         )
-    if max_capacity < min_capacity:
+    fewest = least if is_token(min_capacity) else min_capacity
+    if not is_token(max_capacity) and max_capacity < fewest:
         findings.append(
             Finding(
                 rule="LMI083",
-                message=f"max_capacity is {max_capacity}, min_capacity {min_capacity}",
+                message=f"max_capacity is {max_capacity}"
+                + ("" if is_token(min_capacity) else f", min_capacity {min_capacity}"),
                 why="Application Auto Scaling refuses the target",
-                fix=f"give max_capacity at least {max(min_capacity, least)}",
+                fix=f"give max_capacity at least {max(fewest, least)}",
                 where="max_capacity",
             )
         )
@@ -246,7 +246,7 @@ def check_place(
     metric: cloudwatch.Metric | cloudwatch.MathExpression, scope: Construct
 ) -> list[Finding]:
     """Check that a metric is one of this region and account; an expression names neither."""
-    here = Surroundings.of(scope)
+    here = StackEnvironment.of(scope)
     return [
         Finding(
             rule="LMI083",

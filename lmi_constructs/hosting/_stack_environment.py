@@ -1,4 +1,4 @@
-"""Where a construct stands: region, account and partition of its stack, read once."""
+"""The environment of a construct's stack, as the CDK calls it: region, account, partition; read once."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from lmi_constructs.hosting._tokens import is_token
 if TYPE_CHECKING:
     from constructs import Construct
 
-_KEPT = "_lmi_surroundings"
-"""Attribute of a construct that holds its surroundings."""
+_CACHED = "_lmi_stack_environment"
+"""Attribute of a construct that caches its environment: each question is a call over the bridge."""
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class StackEnvironment:
     """Region, account and partition of a stack, as literals where they are known at synth.
 
     Attributes:
@@ -34,26 +34,22 @@ class Surroundings:
     partition: str
 
     @classmethod
-    def of(cls, scope: Construct) -> Surroundings:
-        """Return the surroundings of a construct.
-
-        They are kept at the stack and at the construct, as each question is a call over the bridge.
-        """
-        kept = getattr(scope, _KEPT, None)
-        if isinstance(kept, cls):
-            return kept
+    def of(cls, scope: Construct) -> StackEnvironment:
+        """Return the environment of the stack that a construct is in, and cache it at both."""
+        cached = getattr(scope, _CACHED, None)
+        if isinstance(cached, cls):
+            return cached
         if not isinstance(scope, cdk.Stack):
-            return cls.of(cdk.Stack.of(scope)).kept_at(scope)
-        stack = scope
-        region = stack.region
+            return cls.of(cdk.Stack.of(scope)).cached_at(scope)
+        region = scope.region
         registry = registries().get(region)
-        partition = stack.partition if registry is None else registry.partition
-        found = cls(stack=stack, region=region, account=stack.account, partition=partition)
-        return found.kept_at(stack)
+        partition = scope.partition if registry is None else registry.partition
+        found = cls(stack=scope, region=region, account=scope.account, partition=partition)
+        return found.cached_at(scope)
 
-    def kept_at(self, construct: Construct) -> Surroundings:
-        """Keep them at a construct of the same stack, and return them."""
-        setattr(construct, _KEPT, self)
+    def cached_at(self, construct: Construct) -> StackEnvironment:
+        """Cache it at a construct of the same stack, and return it."""
+        setattr(construct, _CACHED, self)
         return self
 
     @property
@@ -62,9 +58,13 @@ class Surroundings:
         return not is_token(self.region)
 
     def arn(self, service: str, resource: str, *, account: str | None = None) -> str:
-        """Return the ARN of a resource in this region."""
+        """Return the ARN of a resource in this region, by default of this account."""
         owner = self.account if account is None else account
         return f"arn:{self.partition}:{service}:{self.region}:{owner}:{resource}"
+
+    def component_arn(self, component_name: str) -> str:
+        """Return the ARN of an inference component."""
+        return self.arn("sagemaker", f"inference-component/{component_name}")
 
     def bucket_arn(self, bucket_name: str) -> str:
         """Return the ARN of a bucket in this partition."""
