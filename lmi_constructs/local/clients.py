@@ -43,6 +43,7 @@ def client(service: str, *, endpoint_url: str, region: str, checked: bool = True
     )
     config = Config(
         parameter_validation=checked,
+        proxies={},  # the user's lead away from this machine
         retries={"total_max_attempts": 1},
         s3={"addressing_style": "path"},
     )

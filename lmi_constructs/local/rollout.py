@@ -8,6 +8,7 @@ place or replaced; the old ones are deleted only once everything new is there.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from moto.cloudformation.parsing import (
@@ -122,9 +123,14 @@ class LocalResourceMap(ResourceMap):
         return outputs
 
     def clean_up(self) -> None:
-        """Delete what the last roll-out has replaced or removed."""
+        """Delete what the last roll-out has replaced or removed.
+
+        What cannot be deleted is left behind, with an event that says why: the update has succeeded,
+        as in CloudFormation (https://github.com/aws/aws-cdk-cli/pull/1564).
+        """
         for logical_id, resource, template in reversed(self._left_over):
-            self._take_down(logical_id, resource, template)
+            with suppress(DeletionFailed):
+                self._take_down(logical_id, resource, template)
         self._left_over = []
 
     def has_made(self, physical_id: str) -> bool:

@@ -6,12 +6,18 @@ import logging
 import os
 import socket
 import threading
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any
+from urllib.request import getproxies_environment
 
 from moto.core.base_backend import BackendDict
-from moto.moto_server.threaded_moto_server import ThreadedMotoServer
+from moto.moto_server.werkzeug_app import (
+    DomainDispatcherApplication,
+    MotoRequestHandler,
+    create_backend_app,
+)
 from moto.sagemaker.models import sagemaker_backends
+from werkzeug.serving import make_server
 
 from lmi_constructs._near_names import did_you_mean
 from lmi_constructs.local import clients
@@ -28,6 +34,12 @@ HOST = "localhost"
 """Moto reads the bucket out of an S3 address that names an IP address wrongly: use the name."""
 
 ADDRESS = "127.0.0.1"
+
+_WAITING_CONNECTIONS = 128
+"""Connections that may wait to be taken: werkzeug's own number (`LISTEN_QUEUE`, 3.1)."""
+
+_POLL_SECONDS = 0.05
+"""How often the server looks whether it is to stop."""
 
 _running = threading.Lock()
 """moto keeps its state in the process: one local AWS at a time."""
@@ -85,6 +97,7 @@ class LocalAws:
             "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
             "CDK_DEFAULT_ACCOUNT": clients.ACCOUNT_ID,
             "CDK_DEFAULT_REGION": self.region,
+            **_past_proxies(),
         }
 
     def client(self, service: str, region: str | None = None) -> Any:
@@ -111,13 +124,11 @@ class LocalAws:
             )
         self._stack.callback(_running.release)
         try:
-            self._port = self._wanted_port or _free_port()
-            _require_free(self._port)
+            listener = self._stack.enter_context(closing(_listening(self._wanted_port or 0)))
+            self._port = int(listener.getsockname()[1])
             self._stack.enter_context(_quiet_log())
             self._stack.enter_context(extensions(self.endpoint_url, self._engine))
-            server = ThreadedMotoServer(ip_address=ADDRESS, port=self._port, verbose=False)
-            server.start()
-            self._stack.callback(server.stop)
+            self._stack.enter_context(_serving(listener))
         except BaseException:
             self._stack.close()
             raise
@@ -165,19 +176,53 @@ def _require_region(region: str) -> None:
     raise LocalAwsError(f"no region {region!r} is known; {hint}")
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((ADDRESS, 0))
-        return int(probe.getsockname()[1])
+def _past_proxies() -> dict[str, str]:
+    """Return what keeps the user's proxy from being asked for this machine; nothing without one."""
+    if not getproxies_environment():
+        return {}
+    hosts = os.environ.get("no_proxy") or os.environ.get("NO_PROXY")
+    excepted = f"{hosts},{HOST}" if hosts else HOST
+    return {"NO_PROXY": excepted, "no_proxy": excepted}  # tools read one or the other
 
 
-def _require_free(port: int) -> None:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((ADDRESS, port))
-        except OSError as error:
-            raise LocalAwsError(
-                f"the local AWS cannot listen at port {port}: {error.strerror}; name another "
-                "port, or 0 to have a free one chosen"
-            ) from error
+def _listening(port: int) -> socket.socket:
+    """Return a socket that listens at a port, or at a free one for 0.
+
+    Raises:
+        LocalAwsError: If the port is taken, or not for this user to take.
+    """
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((ADDRESS, port))
+        listener.listen(_WAITING_CONNECTIONS)
+    except OSError as error:
+        listener.close()
+        raise LocalAwsError(
+            f"the local AWS cannot listen at port {port}: {error.strerror}; name another "
+            "port, or 0 to have a free one chosen"
+        ) from error
+    return listener
+
+
+@contextmanager
+def _serving(listener: socket.socket) -> Iterator[None]:
+    """Answer what comes in at a socket, each connection in a thread of its own.
+
+    Moto's own `ThreadedMotoServer` opens the port in its thread, and waits for ever where that fails.
+    """
+    server = make_server(
+        ADDRESS,
+        listener.getsockname()[1],
+        DomainDispatcherApplication(create_backend_app),
+        threaded=True,
+        request_handler=MotoRequestHandler,
+        fd=listener.fileno(),
+    )
+    thread = threading.Thread(target=server.serve_forever, args=(_POLL_SECONDS,), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        server.shutdown()
+        thread.join()

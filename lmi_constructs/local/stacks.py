@@ -8,7 +8,9 @@ step, which is what the CDK CLI prints.
 
 from __future__ import annotations
 
+import threading
 from datetime import timedelta
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +29,15 @@ from moto.core.responses import ActionResult, EmptyResult
 from lmi_constructs.local.rollout import DeletionFailed, LocalResourceMap, RolloutFailed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from moto.cloudformation.parsing import ResourceMap
+
+
+ANSWER_SECONDS = 30
+"""What takes longer, such as a smoke test inside the stack, goes on after the answer, as it does in
+AWS. The CDK CLI asks again after 300 seconds without an answer (aws-cdk 2.1148.1, `requestTimeout`),
+and a change set that is carried out twice at once ends in ruins."""
 
 
 class ExportInUse(Exception):  # noqa: N818
@@ -90,6 +100,10 @@ class LocalStack(Stack):
     def begin(self, action: str) -> None:
         """Record that an action has been asked for."""
         self._set_status(f"{action}_IN_PROGRESS", "User Initiated")
+
+    def break_off(self, error: Exception) -> None:
+        """Record that what was begun came to no end, so that nobody waits for one."""
+        self._set_status(self.status.replace("IN_PROGRESS", "FAILED"), repr(error))
 
     def roll_out(self, template: Any, parameters: dict[str, Any], action: str) -> bool:
         """Bring the stack to a template, or back to where it was, and return whether it got there.
@@ -260,16 +274,40 @@ class LocalCloudFormationBackend(CloudFormationBackend):
         stack.role_arn = change_set.role_arn
         action = "CREATE" if change_set.change_set_type == "CREATE" else "UPDATE"
         stack.begin(action)
-        done = stack.roll_out(change_set.template, change_set.parameters, action)
-        change_set.execution_status = "EXECUTE_COMPLETE" if done else "EXECUTE_FAILED"
+        change_set.execution_status = "EXECUTE_IN_PROGRESS"
+
+        def carry_out() -> None:
+            done = stack.roll_out(change_set.template, change_set.parameters, action)
+            change_set.execution_status = "EXECUTE_COMPLETE" if done else "EXECUTE_FAILED"
+
+        _start(stack, carry_out)
 
     def delete_stack(self, name_or_stack_id: str) -> None:
         """Delete a stack; it stays when one of its resources does."""
         for stack in list(self.stacks.values()):
             if name_or_stack_id in (stack.name, stack.stack_id):
-                stack.delete()
-                if stack.status == "DELETE_COMPLETE":
-                    self.deleted_stacks[stack.stack_id] = self.stacks.pop(stack.stack_id)
+                assert isinstance(stack, LocalStack)  # noqa: S101
+                _start(stack, partial(self._delete, stack))
+
+    def _delete(self, stack: LocalStack) -> None:
+        stack.delete()
+        if stack.status == "DELETE_COMPLETE":
+            self.deleted_stacks[stack.stack_id] = self.stacks.pop(stack.stack_id)
+
+
+def _start(stack: LocalStack, work: Callable[[], None]) -> None:
+    """Do something with a stack, and return in time though it may not be done: the status says so."""
+
+    def carry_out() -> None:
+        try:
+            work()
+        except Exception as error:
+            stack.break_off(error)
+            raise
+
+    thread = threading.Thread(target=carry_out, daemon=True)
+    thread.start()
+    thread.join(ANSWER_SECONDS)
 
 
 class ChangeSetNotFoundException(CloudFormationError):  # noqa: N818 (the API's name)
@@ -294,7 +332,7 @@ class LocalCloudFormationResponse(CloudFormationResponse):
         """Answer DescribeStackResources, which also takes the physical id of a resource."""
         physical_id = self._get_param("PhysicalResourceId")
         if physical_id and not self._get_param("StackName"):
-            for stack in self.cloudformation_backend.stacks.values():
+            for stack in list(self.cloudformation_backend.stacks.values()):
                 if isinstance(stack, LocalStack) and stack.has_made(physical_id):
                     self.params["StackName"] = stack.name
                     return super().describe_stack_resources()

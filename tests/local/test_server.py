@@ -41,6 +41,17 @@ def test_the_environment_points_at_the_local_aws_alone(aws: LocalAws) -> None:
     assert "AWS_PROFILE" not in environment
 
 
+def test_a_proxy_of_the_users_is_not_asked_for_this_machine(
+    aws: LocalAws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "NO_PROXY" not in aws.environment()
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("no_proxy", "intranet")
+    environment = aws.environment()
+    assert environment["NO_PROXY"] == environment["no_proxy"] == "intranet,localhost"
+    assert aws.client("sagemaker", region="eu-west-3").list_endpoints()["Endpoints"] == []
+
+
 def test_reset_forgets_everything(aws: LocalAws, deployed: str) -> None:
     aws.reset()
     assert aws.client("sagemaker").list_endpoints()["Endpoints"] == []
@@ -106,17 +117,6 @@ def test_the_command_says_in_a_line_why_it_cannot_serve() -> None:
     assert output.endswith("name another port, or 0 to have a free one chosen\n")
 
 
-def test_the_command_chooses_a_free_port_where_it_is_asked_for_0() -> None:
-    process = run("from lmi_constructs.cli.local import local; local()", "--port", "0")
-    assert process.stdout is not None
-    first = process.stdout.readline()
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
-    found = re.fullmatch(r"# Local AWS at http://localhost:(\d+), answered by a stub\.\n", first)
-    assert found is not None, first
-    assert int(found[1]) > 1023
-
-
 def test_the_command_refuses_a_port_that_is_none() -> None:
     result = CliRunner().invoke(local, ["--port", "99999"])
     assert result.exit_code == 2
@@ -139,24 +139,38 @@ def test_a_taken_port_is_a_plain_message() -> None:
     assert "Traceback" not in output
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_the_command_prints_lines_to_paste_and_stops_cleanly(number: signal.Signals) -> None:
+@pytest.fixture
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
-    process = run("from lmi_constructs.cli.local import local; local()", "--port", port)
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_command_prints_lines_to_paste_and_stops_cleanly(
+    number: signal.Signals, free_port: int
+) -> None:
+    asked = 0 if number == signal.SIGINT else free_port
+    process = run("from lmi_constructs.cli.local import local; local()", "--port", str(asked))
     assert process.stdout is not None
     lines: list[str] = []
     while not any("CDK_DEFAULT_REGION" in line for line in lines):
         lines.append(process.stdout.readline())
     process.send_signal(number)
     rest, _ = process.communicate(timeout=30)
-    assert f"export AWS_ENDPOINT_URL=http://localhost:{port}\n" in lines
+    found = re.fullmatch(
+        r"# Local AWS at (http://localhost:(\d+)), answered by a stub\.\n", lines[0]
+    )
+    assert found is not None, lines
+    port = int(found[2])
+    assert port == asked or (asked == 0 and port > 1023)
+    assert f"export AWS_ENDPOINT_URL={found[1]}\n" in lines
     assert "export CDK_DEFAULT_ACCOUNT=123456789012\n" in lines
     assert process.returncode == 0
     assert "Traceback" not in rest
     with socket.socket() as probe, pytest.raises(ConnectionRefusedError):
-        probe.connect(("127.0.0.1", int(port)))
+        probe.connect(("127.0.0.1", port))
 
 
 def test_importing_the_room_does_not_import_moto() -> None:
