@@ -31,6 +31,7 @@ test-engine: $(INSTALLED) $(ENGINE_INSTALLED)  ## The client and commands agains
 
 docs: $(INSTALLED)  ## The documentation, into site/.
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	@echo "Open site/index.html. Browsers search it only from a server: $(BIN)/python -m http.server -d site"
 
 format: $(INSTALLED)
 	@$(BIN)/ruff check --fix . && $(BIN)/ruff format .
