@@ -10,7 +10,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lmi_constructs.checks.examples import REMOVED, Example
+from lmi_constructs.checks.examples import REMOVED, Example, good_templates
 from lmi_constructs.checks.rules import all_rules, rule_families
 
 if TYPE_CHECKING:
@@ -36,12 +36,18 @@ WITHOUT_TEMPLATE = {
 }
 """What constructs and commands report about their own input, where no template shows the fault."""
 
+VALID_TEMPLATES = "valid-templates.md"
+
 FOLDER = Path(__file__).parent.parent / "docs" / "rules"
 
 
 def pages() -> dict[str, str]:
     """Return all pages by file name."""
-    return {"index.md": _index(), **{f"{rule.id}.md": _page(rule) for rule in all_rules()}}
+    return {
+        "index.md": _index(),
+        VALID_TEMPLATES: _valid_templates(),
+        **{f"{rule.id}.md": _page(rule) for rule in all_rules()},
+    }
 
 
 def _index() -> str:
@@ -61,6 +67,7 @@ def _index() -> str:
         "",
         "`lmi check --rule-off LMI043` turns a rule off, `--raise LMI043` makes its warnings errors. A rule",
         "abstains from what it cannot know: a parameter without a default, a token, a foreign image.",
+        f"The examples change [valid templates]({VALID_TEMPLATES}).",
     ]
     for family, kinds in rule_families().items():
         lines += ["", f"## {family}", "", "| Rule | Severity | What is wrong |", "|---|---|---|"]
@@ -80,6 +87,15 @@ def _index() -> str:
         *(f"| {id} | {what} |" for id, what in WITHOUT_TEMPLATE.items()),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _valid_templates() -> str:
+    """Show the templates that the examples of the rules change."""
+    parts = ["# Valid templates", "No rule has anything to say about them; the examples change one value."]
+    for name, template in good_templates().items():
+        shown = json.dumps(template, indent=2, ensure_ascii=False)
+        parts += [f"## {name}", f"```json\n{shown}\n```"]
+    return "\n\n".join([*parts, "[All rules](index.md)"]) + "\n"
 
 
 def _page(rule: Rule) -> str:
@@ -102,7 +118,7 @@ def _page(rule: Rule) -> str:
 def _example(example: Example) -> str:
     """Show a change of a good template, the values by their paths, and what is known of the model."""
     where = f" in {example.region}" if example.region and example.change else ""
-    good = f"The valid template `{example.base}`{where}"
+    good = f"The valid template [{example.base}]({VALID_TEMPLATES}#{example.base}){where}"
     parts = [f"{good} unchanged"]
     if example.change:
         parts = [f"{good} with", f"```yaml\n{_changes(example.change)}\n```"]
