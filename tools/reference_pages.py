@@ -14,6 +14,7 @@ import click
 
 from lmi_constructs.cli._group import _COMMANDS, lmi
 from lmi_constructs.container import LmiSettings
+from lmi_constructs.container.field_names import VARIABLE_OF_FIELD
 from lmi_constructs.facts.options import option
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ def _settings() -> str:
     ]
     for name, text in _attributes():
         row = option(name)
-        variable = f"`{row.variable}`" if row else "-"
+        known = row.variable if row else VARIABLE_OF_FIELD.get(name)
+        variable = f"`{known}`" if known else "-"
         releases = "-"
         if row and (row.since or row.until):
             releases = f"{row.since or 'first'} to {row.until or 'newest'}"
