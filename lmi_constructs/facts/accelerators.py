@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from lmi_constructs.facts._data import load
+from lmi_constructs.facts._data import table
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,7 @@ class Accelerator:
 @cache
 def accelerators() -> dict[str, Accelerator]:
     """Return the known accelerators by name."""
-    return {
-        row["name"]: Accelerator(**{**row, "aliases": tuple(row["aliases"])})
-        for row in load("accelerators")["rows"]
-    }
+    return table(Accelerator, "accelerators", "name")
 
 
 def find_accelerator(name: str) -> Accelerator | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from lmi_constructs.facts._data import load
+from lmi_constructs.facts._data import load, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,7 @@ class ContainerRelease:
 @cache
 def container_releases() -> dict[str, ContainerRelease]:
     """Return all known releases by name, oldest LMI release first."""
-    return {
-        row["name"]: ContainerRelease(**{**row, "backends": tuple(row["backends"])})
-        for row in load("containers")["rows"]
-    }
+    return table(ContainerRelease, "containers", "name")
 
 
 def default_release_name() -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from lmi_constructs.facts._data import load
+from lmi_constructs.facts._data import load, row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,24 +81,20 @@ class HandlerBehaviour:
 @cache
 def handler_properties(lmi: int) -> dict[str, HandlerProperty]:
     """Return the settings that the container's classes declare in a release, by name."""
-    rows = (
-        HandlerProperty(**{**row, "choices": tuple(row.get("choices", ()))})
-        for row in load("handler")["properties"]
+    properties = (
+        row(HandlerProperty, values, "handler") for values in load("handler")["properties"]
     )
-    return {row.name: row for row in rows if row.since <= lmi <= row.until}
+    return {one.name: one for one in properties if one.since <= lmi <= one.until}
 
 
 @cache
 def handler_behaviour(lmi: int) -> HandlerBehaviour | None:
     """Return the behaviour of a release, or `None` where it has not been studied."""
-    for row in load("handler")["behaviour"]:
-        if row["since"] <= lmi <= row["until"]:
-            lists = ("bitsandbytes_checked_unless", "rolling_batch")
-            return HandlerBehaviour(**{**row, **{name: tuple(row[name]) for name in lists}})
-    return None
+    spans = (row(HandlerBehaviour, values, "handler") for values in load("handler")["behaviour"])
+    return next((span for span in spans if span.since <= lmi <= span.until), None)
 
 
 @cache
 def aliases() -> tuple[Alias, ...]:
     """Return the foreign names that the entry script understands."""
-    return tuple(Alias(**row) for row in load("handler")["aliases"])
+    return tuple(row(Alias, values, "handler") for values in load("handler")["aliases"])

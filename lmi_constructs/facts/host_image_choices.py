@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from lmi_constructs.facts._data import load
+from lmi_constructs.facts._data import load, row
 
 if TYPE_CHECKING:
     from lmi_constructs.facts.containers import ContainerRelease
@@ -36,16 +36,8 @@ class HostImageChoice:
 @cache
 def host_image_choices() -> tuple[HostImageChoice, ...]:
     """Return all known combinations."""
-    return tuple(
-        HostImageChoice(
-            **{
-                **row,
-                "engines": frozenset(row["engines"]),
-                "families": frozenset(row["families"]),
-            }
-        )
-        for row in load("host_image_choices")["rows"]
-    )
+    file = "host_image_choices"
+    return tuple(row(HostImageChoice, values, file) for values in load(file)["rows"])
 
 
 def choose_host_image(release: ContainerRelease, family: str) -> HostImageChoice | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from lmi_constructs.facts._data import load
+from lmi_constructs.facts._data import table
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,4 +36,4 @@ class HostImage:
 @cache
 def host_images() -> dict[str, HostImage]:
     """Return the known host images by name."""
-    return {row["name"]: HostImage(**row) for row in load("host_images")["rows"]}
+    return table(HostImage, "host_images", "name")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from lmi_constructs.facts._data import load
+from lmi_constructs.facts._data import table
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,4 +38,4 @@ class HubModel:
 @cache
 def hub_models() -> dict[str, HubModel]:
     """Return the known ids."""
-    return {row["hub_id"]: HubModel(**row) for row in load("hub_models")["rows"]}
+    return table(HubModel, "hub_models", "hub_id")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
-from lmi_constructs.facts._data import load
+from lmi_constructs.facts._data import load, table
 from lmi_constructs.facts.accelerators import accelerators
+
+_FILE: Final = "instances"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +66,23 @@ class InstanceType:
 @cache
 def instance_types() -> dict[str, InstanceType]:
     """Return the known accelerated hosting types by name."""
-    return {row["name"]: _instance_type(row) for row in load("instances")["rows"]}
+    rows = (_with_accelerator(row) for row in load(_FILE)["rows"])
+    return table(InstanceType, _FILE, "name", rows)
 
 
-def _instance_type(row: dict[str, Any]) -> InstanceType:
-    accelerator = accelerators()[row["accelerator"]]
-    return InstanceType(
-        **{**row, "regions": frozenset(row["regions"])},
-        architecture=accelerator.architecture,
-        accelerator_memory_gib=accelerator.memory_gib,
-        usable_accelerator_memory_gib=accelerator.usable_memory_gib,
-        usable_memory_measured=accelerator.measured,
-        compute_capability=accelerator.compute_capability,
-    )
+def _with_accelerator(row: dict[str, Any]) -> dict[str, Any]:
+    name = row.get("accelerator")
+    accelerator = accelerators().get(name or "")
+    if accelerator is None:
+        raise ValueError(
+            f"facts/data/{_FILE}.json: the row of {row.get('name')!r} has the accelerator {name!r},"
+            " which has no row in accelerators.json"
+        )
+    return {
+        **row,
+        "architecture": accelerator.architecture,
+        "accelerator_memory_gib": accelerator.memory_gib,
+        "usable_accelerator_memory_gib": accelerator.usable_memory_gib,
+        "usable_memory_measured": accelerator.measured,
+        "compute_capability": accelerator.compute_capability,
+    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from lmi_constructs.facts._data import load
+from lmi_constructs.facts._data import load, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Limit:
 @cache
 def limits() -> dict[str, Limit]:
     """Return all bounds by name."""
-    return {row["name"]: Limit(**row) for row in load("limits")["rows"]}
+    return table(Limit, "limits", "name")
 
 
 @cache

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from lmi_constructs.facts._data import load
+from lmi_constructs.facts._data import load, row
 
 Phase = Literal["download", "load"]
 
@@ -40,6 +40,7 @@ class LoadingTime:
 @cache
 def loading_times(phase: Phase) -> tuple[LoadingTime, ...]:
     """Return the measurements of a phase, the fastest first."""
-    rows = (LoadingTime(**row) for row in load("loading_times")["rows"])
-    of_phase = (row for row in rows if row.phase == phase)
-    return tuple(sorted(of_phase, key=lambda row: row.gib_per_second, reverse=True))
+    file = "loading_times"
+    times = (row(LoadingTime, values, file) for values in load(file)["rows"])
+    of_phase = (time for time in times if time.phase == phase)
+    return tuple(sorted(of_phase, key=lambda time: time.gib_per_second, reverse=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from lmi_constructs.facts._data import load
+from lmi_constructs.facts._data import table
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class EndpointMetric:
 @cache
 def endpoint_metrics() -> dict[str, EndpointMetric]:
     """Return the known metrics by name."""
-    return _rows("metrics")
+    return table(EndpointMetric, "metrics", "name")
 
 
 @cache
@@ -51,11 +51,4 @@ def component_metrics() -> dict[str, EndpointMetric]:
         for name, row in endpoint_metrics().items()
         if row.dimensions == ("InferenceComponentName",)
     }
-    return {**alone, **_rows("component_metrics")}
-
-
-def _rows(name: str) -> dict[str, EndpointMetric]:
-    return {
-        row["name"]: EndpointMetric(**{**row, "dimensions": tuple(row["dimensions"])})
-        for row in load(name)["rows"]
-    }
+    return {**alone, **table(EndpointMetric, "component_metrics", "name")}

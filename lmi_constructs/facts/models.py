@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from lmi_constructs.facts._data import load
+from lmi_constructs.facts._data import load, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+_FILE: Final = "models"
+_ABOUT_THE_CONFIG: Final = frozenset({"like", "changes", "source_kind"})
+"""Keys of a row that say how its configuration came about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,28 +72,33 @@ class ModelFamily:
 @cache
 def models() -> dict[str, ModelFacts]:
     """Return the known models by hub id in lower case."""
-    data = load("models")
+    data = load(_FILE)
     rows = {row["hub_id"]: row for row in data["rows"]}
-    return {name.lower(): _facts(row, rows, data["meta"]["as_of"]) for name, row in rows.items()}
+    complete = (_with_config(row, rows, data["meta"]["as_of"]) for row in data["rows"])
+    found = table(ModelFacts, _FILE, "hub_id", complete)
+    return {name.lower(): facts for name, facts in found.items()}
 
 
 @cache
 def model_families() -> dict[str, ModelFamily]:
     """Return the known families by `model_type`."""
-    return {row["model_type"]: ModelFamily(**row) for row in load("model_families")["rows"]}
+    return table(ModelFamily, "model_families", "model_type")
 
 
-def _facts(row: dict[str, Any], rows: dict[str, dict[str, Any]], as_of: str) -> ModelFacts:
+def _with_config(
+    row: dict[str, Any], rows: dict[str, dict[str, Any]], as_of: str
+) -> dict[str, Any]:
+    """Return a row with its whole configuration, also where it says only what it changes."""
+    given = {name: value for name, value in row.items() if name not in _ABOUT_THE_CONFIG}
     like = row.get("like")
-    config = {**rows[like]["config"], **row["changes"]} if like else row["config"]
-    return ModelFacts(
-        hub_id=row["hub_id"],
-        config=MappingProxyType(config),
-        shares_shape_with=like,
-        gated=row["gated"],
-        licence=row["licence"],
-        licence_source=row["licence_source"],
-        source=row["source"],
-        inferred=tuple(row.get("inferred", ())),
-        as_of=as_of,
-    )
+    if like is not None and "config" not in rows.get(like, {}):
+        raise ValueError(
+            f"facts/data/{_FILE}.json: the row of {row['hub_id']!r} is like {like!r}, which has no row"
+            " with a config"
+        )
+    if like is not None:
+        given["config"] = {**rows[like]["config"], **row.get("changes", {})}
+    if "config" in given:
+        given["config"] = MappingProxyType(given["config"])
+    given.setdefault("inferred", ())
+    return {**given, "shares_shape_with": like, "as_of": as_of}

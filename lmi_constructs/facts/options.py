@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from lmi_constructs.facts._data import load
+from lmi_constructs.facts._data import load, table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,10 +52,7 @@ class Option:
 @cache
 def options() -> dict[str, Option]:
     """Return all known settings by environment variable."""
-    return {
-        row["variable"]: Option(**{**row, "backends": tuple(row["backends"])})
-        for row in load("options")["rows"]
-    }
+    return table(Option, "options", "variable")
 
 
 @cache

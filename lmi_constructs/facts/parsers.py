@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 
-from lmi_constructs.facts._data import load
+from lmi_constructs.facts._data import table
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class OutputParsers:
 @cache
 def output_parsers() -> tuple[OutputParsers, ...]:
     """Return the rows of all known families, the more special ones first."""
-    return tuple(OutputParsers(**row) for row in load("parsers")["rows"])
+    return tuple(table(OutputParsers, "parsers", "family").values())
 
 
 def parsers_of(hub_id: str) -> OutputParsers | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from lmi_constructs.facts._data import load
+from lmi_constructs.facts._data import table
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,4 +37,4 @@ class Registry:
 @cache
 def registries() -> dict[str, Registry]:
     """Return the registries of `djl-inference` by region."""
-    return {row["region"]: Registry(**row) for row in load("registries")["rows"]}
+    return table(Registry, "registries", "region")

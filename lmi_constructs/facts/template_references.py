@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from lmi_constructs.facts._data import load
+from lmi_constructs.facts._data import table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,5 +36,4 @@ class TemplateReference:
 @cache
 def template_references() -> dict[str, TemplateReference]:
     """Return what references give, by CloudFormation's type."""
-    rows = load("template_references")["rows"]
-    return {row["type"]: TemplateReference(**row) for row in rows}
+    return table(TemplateReference, "template_references", "type")

@@ -1,8 +1,9 @@
 """`python -m tools.refresh_facts`: derive the facts again and print what differs.
 
 Nothing is installed; packages are downloaded with pip, read and deleted. The exit status is 1 if
-something differs, so that a scheduled job notices. With `--write`, the table of engine arguments is
-replaced; rows of the other files carry researched columns and are edited by hand.
+something differs, so that a scheduled job notices, and 2 if a package cannot be read. With `--write`,
+the table of engine arguments is replaced, or with `--engine` given the newest version; the other files
+carry researched columns and are edited by hand.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from lmi_constructs.facts._data import load
 from lmi_constructs.facts.containers import container_releases
 from tools.refresh_facts import engine_arguments, platform_enums
+from tools.refresh_facts.packages import RefreshError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,23 +31,38 @@ def main() -> int:
     parts = ["platform", "images", "engines"]
     parser.add_argument("--only", choices=parts, action="append", help="derive only this part")
     parser.add_argument("--engine", action="append", help="derive only this vLLM version")
-    parser.add_argument("--write", action="store_true", help="replace the engine table")
+    parser.add_argument("--write", action="store_true", help="write the engine table")
     arguments = parser.parse_args()
-    chosen = arguments.only or parts
-    found: list[str] = []
-    if "platform" in chosen:
-        found += _platform()
-    if "images" in chosen:
-        found += _images()
-    if "engines" in chosen:
-        found += _engines(arguments.engine, write=arguments.write)
+    unknown = sorted(set(arguments.engine or ()) - set(_carried()))
+    if unknown:
+        parser.error(
+            f"no release in containers.json carries vLLM {', '.join(unknown)}: add its row"
+        )
+    try:
+        found = _differences(arguments.only or parts, arguments.engine, write=arguments.write)
+    except RefreshError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
     sys.stdout.write("".join(f"{line}\n" for line in found) or "nothing differs\n")
     return 1 if found else 0
 
 
+def _differences(parts: list[str], engines: list[str] | None, *, write: bool) -> list[str]:
+    found: list[str] = []
+    if "platform" in parts:
+        found += _platform()
+    if "images" in parts:
+        found += _images()
+    if "engines" in parts:
+        found += _engines(engines, write=write)
+    return found
+
+
 def _platform() -> Iterator[str]:
     for kind, published in platform_enums.platform_names().items():
-        yield from _sets(kind, published, {row["name"] for row in load(kind)["rows"]})
+        data = load(kind)
+        shipped = data["names"] if "names" in data else [row["name"] for row in data["rows"]]
+        yield from _sets(kind, published, set(shipped))
 
 
 def _images() -> Iterator[str]:
@@ -68,25 +85,41 @@ def _same(tag: str, shipped: str) -> bool:
 
 def _engines(only: list[str] | None, *, write: bool) -> list[str]:
     shipped = load("engine_arguments")
-    carried = [
+    versions = [version for version in _carried() if only is None or version in only]
+    today = datetime.date.today().isoformat()
+    tables = {version: engine_arguments.derive(version) for version in versions}
+    derived = engine_arguments.merge(tables, today)
+    found = [line for version in versions for line in _engine(version, derived, shipped)]
+    if write:
+        written = derived if only is None else _extended(shipped, tables, today)
+        (DATA / "engine_arguments.json").write_text(engine_arguments.dump(written))
+    return found
+
+
+def _extended(shipped: dict[str, Any], tables: dict[str, Any], today: str) -> dict[str, Any]:
+    """Return the shipped table with versions that it lacks."""
+    older = [version for version in tables if version in shipped["engines"]]
+    if older:
+        raise RefreshError(f"{', '.join(older)}: shipped already; write all without --engine")
+    for version, table in tables.items():
+        shipped = engine_arguments.add(shipped, version, table, today)
+    return shipped
+
+
+def _carried() -> list[str]:
+    """Return the vLLM versions of the releases whose settings are known one by one."""
+    return [
         release.engine_version
         for release in container_releases().values()
         if release.engine == "vllm" and release.engine_version and (release.lmi or 0) >= 15
     ]
-    versions = [version for version in carried if only is None or version in only]
-    tables = {version: engine_arguments.derive(version) for version in versions}
-    derived = engine_arguments.merge(tables, datetime.date.today().isoformat())
-    found = [line for version in versions for line in _engine(version, derived, shipped)]
-    if write and only is None:
-        (DATA / "engine_arguments.json").write_text(engine_arguments.dump(derived))
-    return found
 
 
 def _engine(version: str, derived: dict[str, Any], shipped: dict[str, Any]) -> Iterator[str]:
     if version not in shipped["engines"]:
         yield f"engines: vLLM {version} is carried by a release and not shipped"
         return
-    for kind in ("tool_parsers", "reasoning_parsers", "quantization_methods"):
+    for kind in engine_arguments.REGISTERED:
         new = {name for name, row in derived[kind].items() if version in row["engines"]}
         old = {name for name, row in shipped[kind].items() if version in row["engines"]}
         yield from _sets(f"vLLM {version} {kind}", new, old)

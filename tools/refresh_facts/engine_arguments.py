@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tools.refresh_facts.packages import wheel
+from tools.refresh_facts.packages import RefreshError, wheel
 
 PROBE = Path(__file__).with_name("engine_probe.py")
 _WANTED = (
@@ -25,6 +26,8 @@ _WANTED += ("vllm/attention", "vllm/transformers_utils/config.py")
 # The parts of the engine's configuration whose fields are arguments of the same name.
 _CONFIGS = ("Model", "Load", "Parallel", "Cache", "MultiModal", "LoRA", "Observability")
 _CONFIGS += ("Scheduler", "Compilation", "Vllm", "UVAOffload", "PrefetchOffload")
+REGISTERED = ("tool_parsers", "reasoning_parsers", "quantization_methods")
+"""Names that each version registers, beside its arguments."""
 
 
 def derive(version: str) -> dict[str, Any]:
@@ -37,53 +40,65 @@ def derive(version: str) -> dict[str, Any]:
 
 
 def probe(sources: Path) -> dict[str, Any]:
-    """Return the argument table of unpacked sources; vLLM's own code builds the parser."""
+    """Return the argument table of unpacked sources; vLLM's own code builds the parser.
+
+    Raises:
+        RefreshError: If the sources need more than the stand-ins of the probe.
+    """
     command = [sys.executable, str(PROBE), str(sources)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
+    done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603
+    if done.returncode:
+        raise RefreshError(f"{PROBE.name} cannot build the parser:\n{done.stderr.strip()}")
     table: dict[str, Any] = json.loads(done.stdout)
     return table
 
 
 def merge(tables: dict[str, dict[str, Any]], as_of: str) -> dict[str, Any]:
-    """Fold the tables of all versions, oldest first, into one: equal neighbours become a span."""
-    versions = list(tables)
-    schemas: dict[str, str] = {}
-    arguments: dict[str, Any] = {}
+    """Fold the tables of all versions, oldest first, into one."""
+    merged: dict[str, Any] = {"meta": {}, "engines": [], "arguments": {}, "schemas": {}}
+    merged |= {kind: {} for kind in REGISTERED}
     for version, table in tables.items():
-        bounds = _bounds(table["bounds"])
-        for name in [*table["annotations"], *table["arguments"]]:
-            argument = table["arguments"].get(name)
-            row = _row(name, argument, name in table["annotations"], bounds.get(name), schemas)
-            spans = arguments.setdefault(name, {"spans": []})["spans"]
-            previous = versions[versions.index(version) - 1] if version != versions[0] else None
-            if spans and spans[-1]["until"] in (previous, version) and spans[-1]["is"] == row:
-                spans[-1]["until"] = version
-            else:
-                spans.append({"since": version, "until": version, "is": row})
-    for argument in arguments.values():
-        first, last = argument["spans"][0]["since"], argument["spans"][-1]["until"]
-        argument["source"] = f"vllm {first} to {last} wheels: vllm/engine/arg_utils.py, vllm/config"
-        argument["as_of"] = as_of
-    return {
-        "meta": {
-            "source": "wheels of vllm " + ", ".join(versions) + ": vllm/engine/arg_utils.py",
-            "as_of": as_of,
-        },
-        "engines": versions,
-        "arguments": dict(sorted(arguments.items())),
-        "schemas": {key: json.loads(text) for text, key in schemas.items()},
-        **{
-            kind: {
-                name: {
-                    "engines": [v for v in versions if name in tables[v][kind]],
-                    "source": f"vllm wheels: vllm/{kind}",
-                    "as_of": as_of,
-                }
-                for name in sorted({n for table in tables.values() for n in table[kind]})
-            }
-            for kind in ("tool_parsers", "reasoning_parsers", "quantization_methods")
-        },
+        merged = add(merged, version, table, as_of)
+    return merged
+
+
+def add(merged: dict[str, Any], version: str, table: dict[str, Any], as_of: str) -> dict[str, Any]:
+    """Return a merged table with one more version, newer than all in it.
+
+    Equal neighbors become a span; what the version does not have keeps its rows, source and date.
+    """
+    merged = copy.deepcopy(merged)
+    previous = merged["engines"][-1] if merged["engines"] else None
+    merged["engines"].append(version)
+    merged["meta"] = {
+        "source": f"wheels of vllm {', '.join(merged['engines'])}: vllm/engine/arg_utils.py",
+        "as_of": as_of,
     }
+    schemas = {json.dumps(schema, sort_keys=True): key for key, schema in merged["schemas"].items()}
+    bounds = _bounds(table["bounds"])
+    for name in dict.fromkeys([*table["annotations"], *table["arguments"]]):
+        given = table["arguments"].get(name)
+        row = _row(name, given, name in table["annotations"], bounds.get(name), schemas)
+        argument = merged["arguments"].setdefault(name, {"spans": []})
+        spans = argument["spans"]
+        if spans and spans[-1]["until"] == previous and spans[-1]["is"] == row:
+            spans[-1]["until"] = version
+        else:
+            spans.append({"since": version, "until": version, "is": row})
+        first = spans[0]["since"]
+        argument["source"] = (
+            f"vllm {first} to {version} wheels: vllm/engine/arg_utils.py, vllm/config"
+        )
+        argument["as_of"] = as_of
+    merged["arguments"] = dict(sorted(merged["arguments"].items()))
+    merged["schemas"] = {key: json.loads(text) for text, key in schemas.items()}
+    for kind in REGISTERED:
+        for name in table[kind]:
+            known = merged[kind].setdefault(name, {"engines": []})
+            known["engines"].append(version)
+            known |= {"source": f"vllm wheels: vllm/{kind}", "as_of": as_of}
+        merged[kind] = dict(sorted(merged[kind].items()))
+    return merged
 
 
 def _row(

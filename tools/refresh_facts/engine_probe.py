@@ -35,6 +35,8 @@ _KEPT = {
     "annotated_types",
     "typing_inspection",
 }
+_STAND_IN_VERSION = "99.0.0"
+"""Newer than any that vLLM asks for: since 0.24 it refuses to start with transformers 4."""
 _READ = (
     "vllm.config",
     "vllm.engine.arg_utils",
@@ -106,7 +108,7 @@ def _raise(attr: str) -> object:
 
 
 class _StandInModule(types.ModuleType):
-    __version__ = "0.0.0"
+    __version__ = _STAND_IN_VERSION
 
     def __getattr__(self, name: str) -> object:
         if name.startswith("__") and name.endswith("__"):
@@ -173,7 +175,7 @@ def _version(name: str) -> str:
     try:
         return _installed_version(name)
     except importlib.metadata.PackageNotFoundError:
-        return "2.11.0"
+        return _STAND_IN_VERSION
 
 
 def _registered(root: pathlib.Path, kind: str) -> list[str]:

@@ -16,11 +16,12 @@ _OLDEST_DJL = (0, 27)
 
 
 def platform_names() -> dict[str, set[str]]:
-    """Return instance types with accelerators and host images, from botocore's service model."""
+    """Return all instance types, those with accelerators, and host images, from botocore's model."""
     with wheel("botocore") as archive:
         shapes: dict[str, Any] = json.loads(gzip.decompress(archive.read(_SERVICE)))["shapes"]
     types = set(shapes["ProductionVariantInstanceType"]["enum"])
     return {
+        "hosting_instance_types": types,
         "instances": {
             name for name in types if name.startswith(ACCELERATED) and not name.startswith(TOO_OLD)
         },
