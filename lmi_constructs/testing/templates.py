@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from aws_cdk.assertions import Template
     from constructs import IConstruct
 
+__tracebackhide__ = True  # pytest shows the line of the test
+
 Templated: TypeAlias = Union["cdk.Stack", "Template", Mapping[str, Any], Path]
 """A stack, its template (a `Template` of `aws_cdk.assertions`, or a mapping), or the path of a template
 file in JSON or YAML."""
@@ -43,8 +45,10 @@ def source_of(of: Templated) -> TemplateSource:
         app_of(of).synth()
         return read_file(template_file(of))
     hint = "; give each of its stacks" if isinstance(of, cdk.Stage) else ""
+    if isinstance(of, str):
+        hint = f": write Path({of!r})"
     raise TypeError(
-        "a stack, a template or the Path of a template file is needed, "
+        "a stack, a Template, a mapping or the Path of a template file is needed, "
         f"not {type(of).__name__}{hint}"
     )
 
