@@ -115,3 +115,21 @@ def test_commands_print_what_is_shown(page: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.chdir(ROOT)
     text = page.read_text("utf-8")
     assert shown_outputs.with_real_outputs(text) == text, "run python -m tools.shown_outputs"
+
+
+@pytest.mark.parametrize("page", ["README.md", "README.ko.md"])
+def test_each_block_of_the_readme_is_complete(page: str) -> None:
+    """A reader begins there, with nothing defined: what a block uses, it imports."""
+    blocks = list(python_blocks(ROOT / page))
+    assert len(blocks) == 3
+    for text, line in blocks:
+        exec(compile("\n" * line + text, page, "exec"), {"__name__": "readme"})
+
+
+def test_the_endpoint_of_the_platform_page_has_no_findings(surroundings: dict[str, Any]) -> None:
+    from lmi_constructs.testing import assert_no_findings
+
+    subclass, use, *_ = python_blocks(ROOT / "docs" / "how-to" / "platform-repository.md")
+    for text, _ in (subclass, use):
+        exec(text, surroundings)
+    assert_no_findings(surroundings["stack"])
