@@ -14,6 +14,20 @@ def is_foreign(missing: ModuleNotFoundError) -> bool:
     return missing.name is not None and not missing.name.startswith("lmi_constructs")
 
 
+def install(extra: str) -> str:
+    """Return the command that installs an extra, for a clone and for an index of one's own.
+
+    No public index has this package, and anybody could put another one there under its name.
+
+    Args:
+        extra: The extra; several with commas.
+    """
+    return (
+        f"pip install '.[{extra}]' in a clone of lmi-constructs, or 'lmi-constructs[{extra}]' from"
+        " your own package index"
+    )
+
+
 def how_to_get(module: str | None, extra: str) -> str:
     """Return what brings a missing module, as in `needs 'yaml': pip install ...`.
 
@@ -21,7 +35,7 @@ def how_to_get(module: str | None, extra: str) -> str:
         module: Name of the module that is missing.
         extra: Extra that brings it; several with commas.
     """
-    return f"needs {module!r}: pip install 'lmi-constructs[{extra}]'"
+    return f"needs {module!r}: {install(extra)}"
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from lmi_constructs._version import __version__
 from lmi_constructs.checks.examples import Example
 
 FOLDER = Path(__file__).parent
@@ -64,3 +65,11 @@ def test_hands_options_on(tmp_path: Path) -> None:
     assert gate(warned, tmp_path).returncode == 0
     assert gate(warned, tmp_path, "--fail-on", "warning").returncode == 1
     assert gate(warned, tmp_path, "--fail-on", "nothing-like-that").returncode == 2
+
+
+def test_the_workflow_installs_a_wheel_of_this_version() -> None:
+    workflow = (FOLDER / ".github" / "workflows" / "check.yml").read_text()
+    assert "pip install -r requirements.txt" in workflow
+    *comments, wheel = (FOLDER / "requirements.txt").read_text().splitlines()
+    assert wheel == f"./wheels/lmi_constructs-{__version__}-py3-none-any.whl[cli]"
+    assert any(f"lmi-constructs[cli]=={__version__} " in comment for comment in comments)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lmi_constructs._extras import how_to_get
 from lmi_constructs.cli._endpoint_call import readable_errors, region_option
 from lmi_constructs.cli._number import Number
 
@@ -60,7 +61,7 @@ def _picture(ctx: click.Context, param: click.Parameter, value: Path | None) -> 
     if not os.access(value.parent, os.W_OK):
         raise click.BadParameter(f"{value.parent} is no folder that can be written to")
     if importlib.util.find_spec("matplotlib") is None:
-        raise click.UsageError("--plot needs 'matplotlib': pip install 'lmi-constructs[bench]'")
+        raise click.UsageError(f"--plot {how_to_get('matplotlib', 'bench')}")
     return value
 
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from lmi_constructs._extras import install
 from lmi_constructs.runtime.error_translation import printed_error
 from lmi_constructs.runtime.errors import LmiRuntimeError, RequestError
 from lmi_constructs.runtime.routing import check_endpoint_name
@@ -194,7 +195,7 @@ def require_tool() -> None:
     """
     if importlib.util.find_spec(_TOOL) is None:
         raise BenchmarkError(
-            "sm-bench is not installed", "pip install 'lmi-constructs[bench]', or sm-endpoint-bmt"
+            "sm-bench is not installed", f"{install('bench')}; or pip install sm-endpoint-bmt"
         )
 
 
@@ -271,7 +272,7 @@ def _measured(options: Mapping[str, object]) -> dict[str, Any]:
                 raise BenchmarkError(meant.message, meant.advice)
             raise BenchmarkError(
                 f"sm-bench could not measure: {last}",
-                "install it again: pip install 'lmi-constructs[bench]'"
+                f"install it again: {install('bench')}"
                 if broken
                 else "try one request first: lmi invoke",
             )

@@ -17,6 +17,7 @@ from datetime import timedelta
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
+from lmi_constructs._extras import install
 from lmi_constructs.runtime.connection import service_client
 from lmi_constructs.runtime.errors import CallerError
 from lmi_constructs.runtime.json_text import read_json
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 DEFAULT_MODEL: Final = "lmi"
 """The name that the container gives its model unless `served_model_name` is set."""
 
-_EXTRA: Final = "pip install 'lmi-constructs[openai]'"
+_EXTRA: Final = install("openai")
 _TOKEN_LIFETIME: Final = timedelta(hours=1)
 _TOKEN_KEPT_SECONDS: Final = 300  # making one is local and quick, and credentials change
 

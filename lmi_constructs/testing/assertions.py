@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from lmi_constructs.planner import Plan
     from lmi_constructs.testing.templates import Templated
 
+__tracebackhide__ = True  # pytest shows the line of the test
+
 REPLACED_BY_DESIGN = ("AWS::SageMaker::EndpointConfig", "AWS::SageMaker::Model")
 """Types that CloudFormation can only replace; the endpoint moves to the new ones without a gap."""
 
@@ -80,9 +82,9 @@ def assert_fits(scope: IConstruct) -> None:
 
 
 def assert_updates_in_place(
-    old: Templated, new: Templated, *, replaced: Collection[str] = REPLACED_BY_DESIGN
+    old: Templated, new: Templated, *, accepted: Collection[str] = ()
 ) -> None:
-    """Assert that an update replaces and deletes nothing but models and their configurations.
+    """Assert that an update replaces and deletes nothing but models, configurations and what you accept.
 
     A replaced endpoint is a second one beside the first: new name, new scaling target, and an outage
     for whoever calls the old name.
@@ -91,16 +93,34 @@ def assert_updates_in_place(
         old: Stack or template that is deployed, or the `Path` of a template file, such as the last
             release's snapshot.
         new: Stack, template or file that is to be deployed.
-        replaced: Types of resources that may be replaced.
+        accepted: What else may be replaced or deleted: types such as `AWS::IAM::Role`, or logical ids,
+            in a nested stack after that of the nested stack and a slash. One that does not occur is an
+            error, so that a list is not kept longer than it is true. What CloudFormation refuses, and
+            a deletion that takes away what the new template has just set up, cannot be accepted.
 
     Raises:
-        AssertionError: With what would be replaced, and why, and what CloudFormation would refuse.
-        TypeError: If something is neither a stack nor a template.
+        AssertionError: With what would be replaced, and why, what CloudFormation would refuse, and what
+            is accepted in vain.
+        TypeError: If something is neither a stack nor a template, or if `accepted` is one text.
         UnreadableError: If a file cannot be read, or holds no template.
     """
-    lost = [item for item in replacements(old, new) if item.refused or item.type not in replaced]
-    if lost:
-        raise AssertionError("\n".join(str(item) for item in lost))
+    if isinstance(accepted, str):
+        raise TypeError(f"accepted takes a list of types and logical ids, such as [{accepted!r}]")
+    lost = replacements(old, new)
+    may = {*REPLACED_BY_DESIGN, *accepted}
+    faults = [
+        str(item)
+        for item in lost
+        if item.refused or item.same_as or not may & {item.type, item.logical_id}
+    ]
+    occurring = {name for item in lost for name in (item.type, item.logical_id)}
+    faults += [
+        f"accepted has {name!r}, and no such thing would be replaced or deleted: take it out"
+        for name in accepted
+        if name not in occurring
+    ]
+    if faults:
+        raise AssertionError("\n".join(faults))
 
 
 def _has_sagemaker(template: Mapping[str, Any]) -> bool:

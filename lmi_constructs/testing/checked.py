@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from lmi_constructs.findings import Finding
     from lmi_constructs.testing.templates import Templated
 
+__tracebackhide__ = True  # pytest shows the line of the test
+
 
 @dataclass(frozen=True)
 class Checked:

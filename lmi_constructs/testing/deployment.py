@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from lmi_constructs.local import LocalAws
 
+__tracebackhide__ = True  # pytest shows the line of the test
+
 
 def deployed(of: cdk.Stage | cdk.Stack, aws: LocalAws, directory: Path) -> dict[str, str]:
     """Deploy an app, a stage or a stack, and return the outputs of its stacks.

@@ -101,6 +101,7 @@ def lmi_deploy(
     """
 
     def deploy(of: cdk.Stage | cdk.Stack) -> dict[str, str]:
+        __tracebackhide__ = True  # pytest shows the line of the test
         from lmi_constructs.testing.deployment import deployed
 
         return deployed(of, local_aws, tmp_path)

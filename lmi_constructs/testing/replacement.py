@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from lmi_constructs._extras import needed
+from lmi_constructs.testing.schemas import at, create_only, identifier, never_updated
 from lmi_constructs.testing.stability import ASSET_HASH, METADATA_TYPE, stable
 from lmi_constructs.testing.templates import source_of
+from lmi_constructs.testing.written_out import SUBSTITUTED, condition, written_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,16 +18,28 @@ if TYPE_CHECKING:
     from lmi_constructs.checks.template import TemplateSource
     from lmi_constructs.testing.templates import Templated
 
+__tracebackhide__ = True  # pytest shows the line of the test
+
 _Resources: TypeAlias = Mapping[str, Mapping[str, Any]]
 
-_SCHEMA_REGION = "us-east-1"
+_CONDITION = ("Condition",)
 _RETAINING = ("Retain", "RetainExceptOnCreate")
-_SUBSTITUTED = re.compile(r"\$\{([^!.}]+)")
 _OTHER_TYPE = "CloudFormation permits no other type under a logical id"
 """Source: aws/aws-sam-cli#6786, "Update of resource type is not permitted"."""
 _SAME_NAME = "did not: what has a name of its own is replaced only under another name"
 """Source: AWS CloudFormation user guide, "Name type": "You can't perform an update that causes a
 custom-named resource to be replaced. If you must replace the resource, specify a new name."
+"""
+_NO_PARAMETER = "the service's API has no parameter that changes it on what exists: give it another construct id"
+_SAME_THING = (
+    "in the account it is the same as {other} of the new template, and CloudFormation creates before it"
+    " deletes: either the creation fails, or the deletion takes away what {other} has set up. Keep"
+    " the logical id: override_logical_id({own!r}) on the resource of {other}"
+)
+"""Source: CloudFormation user guide, "Update behaviors of stack resources" and "Monitor the progress of
+a stack update" (the old resource is deleted last); for scalable targets API_RegisterScalableTarget
+("registers or updates", identified by resource, dimension and namespace) and
+API_DeregisterScalableTarget (deletes the scaling policies too).
 """
 
 
@@ -41,6 +53,9 @@ class Replacement:
         because: The changed properties that cannot be updated; empty if the resource is removed.
         refused: Why CloudFormation refuses the update instead; empty if it does not.
         retained: Whether a removed resource stays in the account, by its deletion policy.
+        same_as: Logical id, in the new template alone, of what has the same identity in the account as
+            a removed resource, such as the scalable target of the same endpoint and variant; empty if
+            there is none.
     """
 
     logical_id: str
@@ -48,13 +63,19 @@ class Replacement:
     because: tuple[str, ...] = ()
     refused: str = ""
     retained: bool = False
+    same_as: str = ""
 
     def __str__(self) -> str:
         """Return the replacement in words."""
         which = f"{self.logical_id} ({self.type})"
         if not self.because:
             fate = "left behind, in no stack" if self.retained else "deleted"
+            if self.same_as:
+                own = self.logical_id.rpartition("/")[2]
+                return f"{which} would be {fate}; {_SAME_THING.format(other=self.same_as, own=own)}"
             return f"{which} would be {fate}: the new template lacks it"
+        if self.because == _CONDITION:
+            return f"{which} may be deleted: its condition changed"
         changed = f"{', '.join(self.because)} changed"
         if self.refused:
             return f"{which} cannot be updated: {changed}, and {self.refused}"
@@ -66,7 +87,8 @@ def replacements(old: Templated, new: Templated) -> tuple[Replacement, ...]:
 
     Which properties cannot be updated is read from CloudFormation's own schemas, as cfn-lint ships
     them. A resource that refers to a replaced one by a property that cannot be updated is replaced
-    too. Types without a schema, such as custom resources, are taken to be updated. Nested stacks are
+    too. So is one whose property changes by a mapping, a condition or the default of a parameter. Types
+    without a schema, such as custom resources, are taken to be updated. Nested stacks are
     looked into where both templates are known: those of a stack, a `cdk.out` or a snapshot are.
 
     Args:
@@ -102,7 +124,12 @@ def _of_resources(before: _Resources, after: _Resources) -> Iterable[Replacement
             if replacement is not None and logical_id not in found:
                 found[logical_id] = replacement
                 pending = True
-    return found.values()
+    added = {logical_id: after[logical_id] for logical_id in after.keys() - before.keys()}
+    for logical_id, item in found.items():
+        if not item.because:
+            yield replace(item, same_as=_same_as(before[logical_id], added, found))
+        else:
+            yield item
 
 
 def _replacement(
@@ -116,48 +143,56 @@ def _replacement(
         return Replacement(logical_id, kind, retained=old.get("DeletionPolicy") in _RETAINING)
     if new.get("Type") != kind:
         return Replacement(logical_id, kind, ("Type",), _OTHER_TYPE)
-    before, after = old.get("Properties") or {}, new.get("Properties") or {}
-    changed = tuple(
-        "/".join(path)
-        for path in _create_only(kind)
-        if _at(before, path) != _at(after, path) or _refers(_at(after, path), replaced)
+    before, after = _properties(old), _properties(new)
+
+    def changed(paths: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+        return tuple(
+            "/".join(path)
+            for path in paths
+            if at(before, path) != at(after, path) or _refers(at(after, path), replaced)
+        )
+
+    if fixed := changed(never_updated(kind)):
+        return Replacement(logical_id, kind, fixed, _NO_PARAMETER)
+    if because := changed(create_only(kind)):
+        name = f"{kind.rpartition('::')[2]}Name"
+        kept = name not in because and after.get(name)
+        return Replacement(logical_id, kind, because, f"{name} {_SAME_NAME}" if kept else "")
+    if new.get("Condition") not in (None, old.get("Condition")):
+        return Replacement(logical_id, kind, _CONDITION)
+    return None
+
+
+def _same_as(old: Mapping[str, Any], added: _Resources, replaced: Mapping[str, Replacement]) -> str:
+    """Return which added resource has the identity of a removed one, if one has."""
+    kind = str(old.get("Type"))
+    paths = identifier(kind)
+    identity = [at(_properties(old), path) for path in paths]
+    if not identity or None in identity or _refers(identity, replaced):
+        return ""
+    same = (
+        logical_id
+        for logical_id, new in sorted(added.items())
+        if new.get("Type") == kind and [at(_properties(new), path) for path in paths] == identity
     )
-    if not changed:
-        return None
-    name = f"{kind.rpartition('::')[2]}Name"
-    kept = name not in changed and after.get(name)
-    return Replacement(logical_id, kind, changed, f"{name} {_SAME_NAME}" if kept else "")
+    return next(same, "")
+
+
+def _properties(resource: Mapping[str, Any]) -> Mapping[str, Any]:
+    return resource.get("Properties") or {}
 
 
 def _resources(source: TemplateSource) -> _Resources:
-    """Return the resources of a template, without the one that the CDK CLI alone adds."""
+    """Return the resources of a template, written out, without the one that the CDK CLI adds."""
     return {
-        logical_id: resource
+        logical_id: {
+            **resource,
+            "Properties": written_out(resource.get("Properties"), source.body),
+            "Condition": condition(resource.get("Condition"), source.body),
+        }
         for logical_id, resource in source.body.get("Resources", {}).items()
         if isinstance(resource, dict) and resource.get("Type") != METADATA_TYPE
     }
-
-
-def _create_only(kind: str) -> Iterator[tuple[str, ...]]:
-    """Return the paths of the properties that cannot be updated."""
-    with needed("lmi_constructs.testing", "testing"):
-        from cfnlint.schema import PROVIDER_SCHEMA_MANAGER, ResourceNotFoundError
-
-    try:
-        schema = PROVIDER_SCHEMA_MANAGER.get_resource_schema(_SCHEMA_REGION, kind).schema
-    except ResourceNotFoundError:
-        return
-    for pointer in schema.get("createOnlyProperties", ()):
-        yield tuple(pointer.removeprefix("/properties/").split("/"))
-
-
-def _at(properties: Any, path: tuple[str, ...]) -> Any:
-    """Return the value at a path, in which `*` stands for each item of a list."""
-    for place, name in enumerate(path):
-        if name == "*" and isinstance(properties, list):
-            return [_at(item, path[place + 1 :]) for item in properties]
-        properties = properties.get(name) if isinstance(properties, dict) else None
-    return properties
 
 
 def _refers(value: Any, logical_ids: Mapping[str, Replacement]) -> bool:
@@ -170,7 +205,7 @@ def _refers(value: Any, logical_ids: Mapping[str, Replacement]) -> bool:
         return True
     text = value.get("Fn::Sub")
     text = text[0] if isinstance(text, list) and text else text
-    if isinstance(text, str) and any(name in logical_ids for name in _SUBSTITUTED.findall(text)):
+    if isinstance(text, str) and any(name in logical_ids for name in SUBSTITUTED.findall(text)):
         return True
     return any(_refers(item, logical_ids) for item in value.values())
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from syrupy.extensions.json import JSONSnapshotExtension
 
 from lmi_constructs.testing.stability import stable_template
@@ -36,6 +38,23 @@ class TemplateSnapshotExtension(JSONSnapshotExtension):
         """Return the text of a stack's template, or of a template."""
         template: Any = stable_template(template_of(data))
         return super().serialize(template, exclude=exclude, include=include, matcher=matcher)
+
+    @classmethod
+    def write_snapshot(cls, *, snapshot_location: str, **keywords: Any) -> None:
+        """Write a file; one that cannot be written ends the run with a sentence.
+
+        syrupy 5, the last for Python 3.10, does not ask `matches_test_location` before it warns of a
+        name that a file's cannot be.
+        """
+        try:
+            with warnings.catch_warnings():
+                warnings.filterwarnings(
+                    "ignore", r"\s*Can not relate snapshot location", UserWarning
+                )
+                super().write_snapshot(snapshot_location=snapshot_location, **keywords)
+        except OSError as error:
+            words = f"cannot write the snapshot {snapshot_location}: {error.strerror or error}"
+            raise pytest.exit.Exception(words, returncode=1) from None
 
     @classmethod
     def matches_test_location(

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 from lmi_constructs.checks.template import TemplateSource
-from lmi_constructs.checks.template.files import read_file
+from lmi_constructs.checks.template.files import UnreadableError, read_file
 
 if TYPE_CHECKING:
     import aws_cdk as cdk
     from aws_cdk.assertions import Template
     from constructs import IConstruct
+
+__tracebackhide__ = True  # pytest shows the line of the test
 
 Templated: TypeAlias = Union["cdk.Stack", "Template", Mapping[str, Any], Path]
 """A stack, its template (a `Template` of `aws_cdk.assertions`, or a mapping), or the path of a template
@@ -32,7 +34,7 @@ def source_of(of: Templated) -> TemplateSource:
     if isinstance(of, Mapping):
         return _written(_resolved(of), "template")
     if isinstance(of, Path):
-        source = read_file(of)
+        source = _read(of)
         return _written(source.body, source.name) if NESTED in source.body else source
     import aws_cdk as cdk
     from aws_cdk.assertions import Template
@@ -43,8 +45,10 @@ def source_of(of: Templated) -> TemplateSource:
         app_of(of).synth()
         return read_file(template_file(of))
     hint = "; give each of its stacks" if isinstance(of, cdk.Stage) else ""
+    if isinstance(of, str):
+        hint = f": write Path({of!r})"
     raise TypeError(
-        "a stack, a template or the Path of a template file is needed, "
+        "a stack, a Template, a mapping or the Path of a template file is needed, "
         f"not {type(of).__name__}{hint}"
     )
 
@@ -79,6 +83,14 @@ def template_file(stack: cdk.Stack) -> Path:
 
     stage: Any = cdk.Stage.of(stack)
     return Path(stage.outdir) / stack.template_file
+
+
+def _read(file: Path) -> TemplateSource:
+    try:
+        return read_file(file)
+    except UnreadableError as error:
+        # The message names the file; the reader's own lines would bury the line of the test.
+        raise error.with_traceback(None) from None
 
 
 def _written(template: Mapping[str, Any], name: str) -> TemplateSource:

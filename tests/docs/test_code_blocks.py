@@ -6,6 +6,7 @@ an `app`, a `stack`, the things around an endpoint, and an endpoint `chat` on th
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import aws_cdk as cdk
@@ -115,3 +116,39 @@ def test_commands_print_what_is_shown(page: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.chdir(ROOT)
     text = page.read_text("utf-8")
     assert shown_outputs.with_real_outputs(text) == text, "run python -m tools.shown_outputs"
+
+
+@pytest.mark.parametrize("page", ["README.md", "README.ko.md"])
+def test_each_block_of_the_readme_is_complete(page: str) -> None:
+    """A reader begins there, with nothing defined: what a block uses, it imports."""
+    blocks = list(python_blocks(ROOT / page))
+    assert len(blocks) == 3
+    for text, line in blocks:
+        exec(compile("\n" * line + text, page, "exec"), {"__name__": "readme"})
+
+
+def test_the_endpoint_of_the_platform_page_has_no_findings(surroundings: dict[str, Any]) -> None:
+    from lmi_constructs.testing import assert_no_findings
+
+    subclass, use, *_ = python_blocks(ROOT / "docs" / "how-to" / "platform-repository.md")
+    for text, _ in (subclass, use):
+        exec(text, surroundings)
+    assert_no_findings(surroundings["stack"])
+
+
+def test_the_release_that_the_tests_page_stores_is_what_it_compares(
+    surroundings: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for text, _ in python_blocks(ROOT / "docs" / "how-to" / "tests.md"):
+        exec(text, surroundings)
+    stack, compare = surroundings["stack"], surroundings["test_the_release_updates_in_place"]
+    surroundings["store"](stack)
+    compare(stack)
+    released = json.loads(surroundings["RELEASED"].read_text())
+    for resource in released["Resources"].values():
+        if resource["Type"] == "AWS::SageMaker::Endpoint":
+            resource["Properties"]["EndpointName"] = "another"
+    surroundings["RELEASED"].write_text(json.dumps(released))
+    with pytest.raises(AssertionError, match="EndpointName changed"):
+        compare(stack)

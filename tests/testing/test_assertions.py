@@ -280,7 +280,7 @@ def test_another_type_under_a_logical_id_is_refused() -> None:
     old = template({"EndpointConfigName": "c"})
     new = template({}, Type="AWS::SageMaker::Model")
     with pytest.raises(AssertionError, match="permits no other type under a logical id"):
-        assert_updates_in_place(old, new, replaced=["AWS::SageMaker::Endpoint"])
+        assert_updates_in_place(old, new, accepted=["AWS::SageMaker::Endpoint"])
 
 
 def test_a_retained_resource_is_left_behind_not_deleted() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -84,6 +85,80 @@ def test_a_parametrised_test_may_have_a_slash_in_its_name(repository: Path) -> N
     (repository / "conftest.py").write_text(STACK.format(instance_type="ml.g6.48xlarge"))
     changed = run(repository, "-W", "error")
     assert "2 failed" in changed.stdout, changed.stdout
+
+
+def test_a_name_that_syrupy_5_cannot_relate_to_its_test_is_no_warning(repository: Path) -> None:
+    """syrupy 5 does not ask `matches_test_location`; here it says no, as the test of syrupy 5 does."""
+    with (repository / "conftest.py").open("a") as conftest:
+        conftest.write(
+            "from lmi_constructs.testing.template_snapshot import TemplateSnapshotExtension as It\n"
+            "It.matches_test_location = classmethod(lambda cls, **keywords: False)\n"
+        )
+    written = run(repository, "-W", "error", "--snapshot-update")
+    assert written.returncode == 0, written.stdout + written.stderr
+
+
+@pytest.mark.skipif(not Path("/proc/sys/debug").is_dir(), reason="a folder no one may write to")
+def test_a_snapshot_that_cannot_be_written_is_named(repository: Path) -> None:
+    (repository / "__snapshots__").symlink_to("/proc/sys/debug")
+    refused = run(repository, "--snapshot-update")
+    assert refused.returncode == 1
+    said = refused.stdout + refused.stderr
+    assert re.search(
+        r"Exit: cannot write the snapshot \S*/test_is_unchanged\.template\.json: ", said
+    )
+
+
+def test_a_failed_assertion_shows_the_line_of_the_test(repository: Path) -> None:
+    (repository / "test_stack.py").write_text("""
+from pathlib import Path
+from lmi_constructs.testing import assert_fits, assert_no_findings, assert_updates_in_place
+def test_findings(): assert_no_findings({"Resources": {}})
+def test_fits(stack): assert_fits(stack)
+def test_old_is_a_text(stack): assert_updates_in_place(old="Llm.json", new=stack)
+def test_old_is_missing(stack): assert_updates_in_place(old=Path("Llm.json"), new=stack)
+def test_deletes(stack): assert_updates_in_place({"Resources": {"A": {"Type": "B"}}}, stack)
+def test_deploys_a_text(lmi_deploy): lmi_deploy("Llm")
+""")
+    said = run(repository).stdout
+    assert "6 failed" in said, said
+    assert "lmi_constructs/" not in said, "frames of the library are shown"
+    assert "write Path('Llm.json')" in said
+
+
+def test_each_worker_has_a_local_aws_of_its_own(repository: Path) -> None:
+    (repository / "test_stack.py").write_text("""
+import pathlib, time, pytest
+@pytest.mark.parametrize("name", ["one", "two"])
+def test_it(name, local_aws, worker_id):
+    s3 = local_aws.client("s3")
+    assert not s3.list_buckets()["Buckets"]
+    s3.create_bucket(Bucket=f"bucket-{name}")
+    pathlib.Path(name).write_text(local_aws.environment()["AWS_ENDPOINT_URL"] + worker_id)
+    give_up = time.monotonic() + 30
+    while not (pathlib.Path("one").exists() and pathlib.Path("two").exists()):
+        assert time.monotonic() < give_up
+        time.sleep(0.05)
+    assert [bucket["Name"] for bucket in s3.list_buckets()["Buckets"]] == [f"bucket-{name}"]
+""")
+    done = run(repository, "-n", "2")
+    assert done.returncode == 0, done.stdout
+    one, two = ((repository / name).read_text() for name in ("one", "two"))
+    assert one[:-3] != two[:-3]
+    assert {one[-3:], two[-3:]} == {"gw0", "gw1"}
+
+
+def test_without_node_a_deployment_says_what_to_install(
+    lmi_deploy: Callable[[Any], dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import aws_cdk as cdk
+
+    from lmi_constructs.local import CdkError
+
+    stack = topic_stack(cdk.App(), "Topics")
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(CdkError, match=r"npx was not found.*install Node\.js"):
+        lmi_deploy(stack)
 
 
 def test_a_change_in_a_nested_stack_changes_the_snapshot(repository: Path) -> None:

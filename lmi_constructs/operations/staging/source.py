@@ -9,6 +9,7 @@ from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from lmi_constructs._extras import install
 from lmi_constructs.findings import Finding, LmiError
 from lmi_constructs.operations.staging.selection import select
 
@@ -188,7 +189,7 @@ def _snapshot(hub_id: str, revision: str | None) -> Source:
     try:
         from huggingface_hub import HfApi, snapshot_download
     except ModuleNotFoundError as missing:
-        fix = "pip install 'lmi-constructs[hub]', or give a folder"
+        fix = f"give a folder, or {install('hub')}"
         raise cannot(f"{hub_id} is no folder, and the hub needs {missing.name}", fix) from missing
     name = f"{hub_id}@{revision}" if revision else hub_id
     try:
