@@ -18,6 +18,11 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+# Read when the CDK starts Node.js, at its import: the age of Node.js is not this app's to report.
+os.environ.setdefault(
+    "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", ",".join(map(str, range(14, 40)))
+)
+
 import aws_cdk as cdk
 
 from lmi_constructs import LmiContainer, LmiError, LmiSettings
@@ -38,6 +43,7 @@ OF_THE_APP = (
     "container",
     "max_capacity",
 )
+READ = (*OF_THE_APP, *LmiSettings.model_fields)
 
 
 def main() -> None:
@@ -67,7 +73,7 @@ def build(app: cdk.App) -> PresetStack:
         )
     preset = str(context.get("preset", DEFAULT_PRESET))
     release = text(context.get("container"))
-    return PresetStack(
+    stack = PresetStack(
         app,
         stack_name(preset),
         preset=preset,
@@ -79,6 +85,9 @@ def build(app: cdk.App) -> PresetStack:
         max_capacity=whole_number(context, "max_capacity", 2),
         env=environment(),
     )
+    for name in unread_names(context):
+        cdk.Annotations.of(stack).add_warning_v2(f"lmi:context:{name}", f"nothing reads -c {name}")
+    return stack
 
 
 def in_words_of_the_context(error: LmiError) -> LmiError:
@@ -95,11 +104,14 @@ class ContextError(Exception):
 
 def check_names(context: Mapping[str, Any]) -> None:
     """Refuse a name that is nearly one that is read, and would be ignored without a word."""
-    known = [*OF_THE_APP, *LmiSettings.model_fields]
-    for name in context:
-        near = nearest(name, known, likeness=SUSPECT)
-        if near and name not in known:
+    for name in unread_names(context):
+        if near := nearest(name, READ, likeness=SUSPECT):
             raise ContextError(f"nothing reads -c {name}; did you mean {near}?")
+
+
+def unread_names(context: Mapping[str, Any]) -> list[str]:
+    """Return the names that this app does not read; those of the CDK have a `:`, `@` or `/`."""
+    return [name for name in context if name not in READ and not set(name) & set(":@/")]
 
 
 def whole_number(context: Mapping[str, Any], name: str, default: int) -> int:

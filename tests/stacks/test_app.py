@@ -162,6 +162,25 @@ def test_refuses_a_context_that_cannot_be_deployed(context: dict[str, str], says
         stack_of(**context)
 
 
+def test_warns_of_a_context_that_nothing_reads() -> None:
+    stack = stack_of(colour="blue", **{"@company/colour": "blue", "ami:account=1": "ami-1"})
+    warnings = cdk.assertions.Annotations.from_stack(stack).find_warning(
+        "*", cdk.assertions.Match.string_like_regexp("nothing reads")
+    )
+    assert [str(entry.entry.data).partition(" [ack")[0] for entry in warnings] == [
+        "nothing reads -c colour"
+    ]
+
+
+def test_prints_nothing_about_the_age_of_node(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", raising=False)
+    done = run(["app.py"], tmp_path, preset="gpt-oss-20b", model_bucket="my-models")
+    assert done.returncode == 0
+    assert "end-of-life" not in done.stderr
+
+
 def test_says_what_is_wrong_without_a_traceback(tmp_path: Path) -> None:
     done = run(["app.py"], tmp_path, preset="llama-9")
     assert done.returncode == 1
