@@ -28,7 +28,7 @@ from lmi_constructs.container.start_checks import (
     startup_models,
 )
 from lmi_constructs.container.values import boolean, decimal, whole
-from lmi_constructs.facts.engine_arguments import engine_arguments
+from lmi_constructs.facts.engine_arguments import derived_engines, engine_arguments
 from lmi_constructs.facts.handler import handler_behaviour
 from lmi_constructs.facts.options import option_names
 from lmi_constructs.findings import Finding
@@ -271,7 +271,7 @@ def _without_table(
         rule="LMI016",
         message=f"the settings of {container.name} were not checked one by one",
         why="its property classes and engine were not examined",
-        fix="check them against the release's own documentation, or use v15 to v29",
+        fix=f"check them against the release's own documentation, or use {_checked_releases()}",
         severity="warning",
         where="container",
         source=release.source,
@@ -285,6 +285,17 @@ def _without_table(
         effective=_read_plainly(properties),
         unknown=_plainly_unknown(properties),
     )
+
+
+def _checked_releases() -> str:
+    """Return the releases whose settings are checked one by one: `v15 to v29`."""
+    names = [
+        container.name
+        for container in LmiContainer.all()
+        if container.release.engine == "vllm"
+        and container.release.engine_version in derived_engines()
+    ]
+    return f"{names[0]} to {names[-1]}"
 
 
 _PLAIN: Final[dict[str, tuple[str, Callable[[str], object]]]] = {

@@ -48,6 +48,11 @@ class EngineArgument:
     as_of: str
 
 
+def derived_engines() -> tuple[str, ...]:
+    """Return the vLLM versions whose arguments are known, oldest first."""
+    return tuple(load("engine_arguments")["engines"])
+
+
 @cache
 def engine_arguments(version: str) -> dict[str, EngineArgument] | None:
     """Return the arguments of a vLLM version, or `None` for a version that was not derived."""

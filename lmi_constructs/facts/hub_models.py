@@ -12,7 +12,7 @@ from lmi_constructs.facts._data import table
 class HubModel:
     """One id on the model hub.
 
-    Licence, gate and configuration are in [`ModelFacts`][lmi_constructs.facts.ModelFacts].
+    Gate and configuration are in [`ModelFacts`][lmi_constructs.facts.ModelFacts].
 
     Attributes:
         hub_id: The id.

@@ -1,4 +1,4 @@
-"""Open-weight models: their published configuration, licence and gate; and their families."""
+"""Open-weight models: their published configuration and gate; and their families."""
 
 from __future__ import annotations
 
@@ -26,8 +26,6 @@ class ModelFacts:
         config: What its `config.json` says, in the names of that file.
         shares_shape_with: Hub id of the row whose shape it has, such as its unquantised original.
         gated: Whether the hub asks for a token, `None` if it is not known.
-        licence: Licence, `None` if it is not known.
-        licence_source: Where the licence was read.
         source: Public source of the configuration.
         inferred: What was not read in a published configuration.
         as_of: ISO date of the research.
@@ -37,8 +35,6 @@ class ModelFacts:
     config: Mapping[str, Any]
     shares_shape_with: str | None
     gated: bool | None
-    licence: str | None
-    licence_source: str | None
     source: str
     inferred: tuple[str, ...]
     as_of: str

@@ -122,7 +122,7 @@ def _changed(monkeypatch: pytest.MonkeyPatch, file: str, change: Callable[[Any],
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda row: row.pop("licence_source"), "lacks 'licence_source'"),
+        (lambda row: row.pop("gated"), "lacks 'gated'"),
         (lambda row: row.update(like="Nobody/Nothing"), "is like 'Nobody/Nothing', which has no"),
         (lambda row: (row.pop("like", 0), row.pop("config", 0)), "lacks 'config'"),
     ],

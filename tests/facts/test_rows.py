@@ -42,3 +42,4 @@ def test_every_row_has_a_source_and_a_date(path: Path) -> None:
 def test_data_files_do_not_say_that_somebody_remembered_it(path: Path) -> None:
     assert "remembered" not in path.read_text()
     assert "[MEM]" not in path.read_text()
+    assert "general knowledge" not in path.read_text()
