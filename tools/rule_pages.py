@@ -91,7 +91,10 @@ def _index() -> str:
 
 def _valid_templates() -> str:
     """Show the templates that the examples of the rules change."""
-    parts = ["# Valid templates", "No rule has anything to say about them; the examples change one value."]
+    parts = [
+        "# Valid templates",
+        "No rule has anything to say about them; the examples change one value.",
+    ]
     for name, template in good_templates().items():
         shown = json.dumps(template, indent=2, ensure_ascii=False)
         parts += [f"## {name}", f"```json\n{shown}\n```"]

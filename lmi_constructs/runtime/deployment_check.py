@@ -24,14 +24,15 @@ if TYPE_CHECKING:
 
     from lmi_constructs.runtime.smoke import CheckResult
 
-_LONGEST_REASON: Final = 1000
+_LONGEST_REASON_BYTES: Final = 1000
 """CloudFormation takes an answer of 4096 bytes, of which the reason is a part."""
-
 
 _SECONDS_FOR_THE_CHECKS: Final = 180
 """What is kept of the function's time for the checks themselves."""
 
 _POLL_SECONDS: Final = 15
+_ANSWER_SECONDS: Final = 30
+"""What CloudFormation's address may take; Lambda calls a function again that ends with an error."""
 
 
 class SmokeTestFailed(Exception):  # noqa: N818 (what CloudFormation's event will say)
@@ -110,10 +111,15 @@ def _said(name: str, failed: Iterable[CheckResult], count: int) -> str:
     return f"{len(faults)} of {count} checks of endpoint {name} failed. " + " ".join(faults)
 
 
+def _shortened(reason: str) -> str:
+    """Return the beginning of a reason, which may quote any language, in so many bytes of UTF-8."""
+    return reason.encode(errors="replace")[:_LONGEST_REASON_BYTES].decode(errors="ignore")
+
+
 def _answer(event: Mapping[str, Any], reason: str, data: Mapping[str, str]) -> None:
     body = {
         "Status": "FAILED" if reason else "SUCCESS",
-        "Reason": reason[:_LONGEST_REASON],
+        "Reason": _shortened(reason),
         "PhysicalResourceId": event.get("PhysicalResourceId") or event["LogicalResourceId"],
         "StackId": event["StackId"],
         "RequestId": event["RequestId"],
@@ -122,9 +128,9 @@ def _answer(event: Mapping[str, Any], reason: str, data: Mapping[str, str]) -> N
     }
     request = urllib.request.Request(  # noqa: S310 (CloudFormation's own address)
         event["ResponseURL"],
-        data=json.dumps(body).encode(),
+        data=json.dumps(body, ensure_ascii=False).encode(),
         headers={"Content-Type": ""},  # the address is signed without a content type
         method="PUT",
     )
-    with urllib.request.urlopen(request):  # noqa: S310
+    with urllib.request.urlopen(request, timeout=_ANSWER_SECONDS):  # noqa: S310
         pass

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lmi_constructs.runtime.connection import service_client
 from lmi_constructs.runtime.errors import CallerError
 from lmi_constructs.runtime.json_text import read_json
+from lmi_constructs.runtime.routing import check_endpoint_name
 from lmi_constructs.runtime.stream_decoder import decode_stream
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def openai_client(
             credentials of the environment, and renewed as needed.
 
     Raises:
+        RequestError: If no endpoint can have this name.
         CallerError: If there is no region, or a package is missing.
 
     Example:
@@ -85,8 +87,10 @@ def openai_base_url(
     """Return the base URL of an endpoint's OpenAI-compatible path.
 
     Raises:
+        RequestError: If no endpoint can have this name.
         CallerError: If there is no region.
     """
+    check_endpoint_name(endpoint_name)
     host = service_client("sagemaker-runtime", region).meta.endpoint_url
     component = f"/inference-components/{inference_component}" if inference_component else ""
     return f"{host}/endpoints/{endpoint_name}{component}/openai/v1"

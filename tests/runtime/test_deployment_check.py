@@ -158,3 +158,17 @@ def test_whatever_goes_wrong_is_told_at_once(
     assert answer["PhysicalResourceId"] == "SmokeTest"
     assert answer["Reason"].startswith("xxx")
     assert len(json.dumps(answer)) < 4096
+
+
+def test_a_reason_in_any_language_fits_what_cloudformation_takes(
+    heard: tuple[str, list[dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, answers = heard
+
+    def broken(*_: object, **__: object) -> None:
+        raise OSError("안" * 9000 + "\ud800")
+
+    monkeypatch.setattr(deployment_check, "smoke_test", broken)
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    deployment_check.handler(event(url, "Create"), None)
+    assert answers[0]["Reason"] == "안" * 333  # 3 bytes each, of 1000

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lmi_constructs.runtime import CallerError
+from lmi_constructs.runtime import CallerError, RequestError
 from lmi_constructs.runtime.openai_compatible import (
     DEFAULT_MODEL,
     BearerToken,
@@ -102,6 +102,11 @@ def test_the_base_url_is_that_of_the_region(
 ) -> None:
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     assert openai_base_url("chat", region=region, inference_component=component) == url
+
+
+def test_what_no_endpoint_can_be_named_makes_no_url() -> None:
+    with pytest.raises(RequestError, match="is no name of an endpoint"):
+        openai_base_url("arn:aws:sagemaker:us-east-1:123456789012:endpoint/chat")
 
 
 class Generator:
