@@ -92,16 +92,16 @@ class AlarmSet(Construct):
 
     None of them fires without data: what has no traffic is not broken.
 
+    A subclass says which kinds there are, which of them tell whether a new version is worse, and what
+    its owner is called: `endpoint` or `component`.
+
     Attributes:
-        kinds: All kinds that there are.
-        kinds_of_updates: Names of those that tell whether a new version is worse.
-        owner: `endpoint` or `component`, for words.
         composite: All of them as one, which pages; `None` without a topic for that.
     """
 
-    kinds: ClassVar[tuple[AlarmKind, ...]]
-    kinds_of_updates: ClassVar[tuple[str, ...]]
-    owner: ClassVar[str]
+    _kinds: ClassVar[tuple[AlarmKind, ...]]
+    _kinds_of_updates: ClassVar[tuple[str, ...]]
+    _owner: ClassVar[str]
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class AlarmSet(Construct):
         """
         super().__init__(scope, id)
         self.composite: cloudwatch.CompositeAlarm | None = None
-        for kind in self.kinds:
+        for kind in self._kinds:
             threshold = thresholds.get(kind.name)
             alarm = None
             if threshold is not None:
@@ -141,18 +141,18 @@ class AlarmSet(Construct):
     @property
     def all(self) -> tuple[cloudwatch.Alarm, ...]:
         """All alarms that were made."""
-        return tuple(alarm for kind in self.kinds if (alarm := getattr(self, kind.name)))
+        return tuple(alarm for kind in self._kinds if (alarm := getattr(self, kind.name)))
 
     @property
     def of_updates(self) -> tuple[cloudwatch.Alarm, ...]:
         """Those that tell whether a new version is worse: errors of the container, latencies."""
-        return tuple(alarm for name in self.kinds_of_updates if (alarm := getattr(self, name)))
+        return tuple(alarm for name in self._kinds_of_updates if (alarm := getattr(self, name)))
 
     @property
     def reaction_seconds(self) -> int:
         """The shortest that one of `of_updates` takes to go off, in seconds; 0 without any."""
         told = self.of_updates
-        periods = [kind.periods for kind in self.kinds if getattr(self, kind.name) in told]
+        periods = [kind.periods for kind in self._kinds if getattr(self, kind.name) in told]
         return _SECONDS_OF_PERIOD * min(periods, default=0)
 
     def _alarm(
@@ -184,7 +184,7 @@ class AlarmSet(Construct):
             self,
             "Incident",
             alarm_rule=cloudwatch.AlarmRule.any_of(*self.all),
-            alarm_description=f"At least one alarm of the {self.owner} is on: look at which, its own"
+            alarm_description=f"At least one alarm of the {self._owner} is on: look at which, its own"
             " description says what to do.",
         )
         self.composite.add_alarm_action(actions.SnsAction(topic))

@@ -155,9 +155,9 @@ class EndpointAlarms(AlarmSet):
     memory_utilization: cloudwatch.Alarm | None
     gpu_memory_utilization: cloudwatch.Alarm | None
 
-    kinds = ALARM_KINDS
-    kinds_of_updates = ("error_rate", "p99_latency", "p99_first_chunk_latency")
-    owner = "endpoint"
+    _kinds = ALARM_KINDS
+    _kinds_of_updates = ("error_rate", "p99_latency", "p99_first_chunk_latency")
+    _owner = "endpoint"
 
     def __init__(
         self,
@@ -179,7 +179,7 @@ class EndpointAlarms(AlarmSet):
             for kind in ALARM_KINDS
             if (threshold := thresholds.get(kind.name)) is not None
             for finding in (
-                *check_threshold(kind, threshold, factor(kind), self.owner),
+                *check_threshold(kind, threshold, factor(kind), self._owner),
                 *_check_metric(kind, accelerator_count, is_async),
             )
         )

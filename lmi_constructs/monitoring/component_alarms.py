@@ -86,9 +86,9 @@ class ComponentAlarms(AlarmSet):
     p99_latency: cloudwatch.Alarm | None
     concurrent_requests: cloudwatch.Alarm | None
 
-    kinds = COMPONENT_ALARM_KINDS
-    kinds_of_updates = ("error_rate", "p99_latency")
-    owner = "component"
+    _kinds = COMPONENT_ALARM_KINDS
+    _kinds_of_updates = ("error_rate", "p99_latency")
+    _owner = "component"
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class ComponentAlarms(AlarmSet):
             finding
             for kind in COMPONENT_ALARM_KINDS
             if (threshold := thresholds.get(kind.name)) is not None
-            for finding in check_threshold(kind, threshold, kind.factor, self.owner)
+            for finding in check_threshold(kind, threshold, kind.factor, self._owner)
         )
         super().__init__(
             scope,
