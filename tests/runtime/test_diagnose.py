@@ -163,7 +163,7 @@ def test_settings_that_cannot_be_read_are_a_note(code: str) -> None:
     assert "no change is worked out" in report.notes[-1]
 
 
-def run(aws: Any, *arguments: str, given: str | None = None) -> Any:
+def run(aws: Any, *arguments: str, given: str | bytes | None = None) -> Any:
     return CliRunner().invoke(diagnose, arguments, input=given, env=aws.environment())
 
 
@@ -227,3 +227,9 @@ def test_a_mistake_in_the_command_is_a_message(arguments: list[str], message: st
     result = CliRunner().invoke(diagnose, arguments)
     assert result.exit_code == 2
     assert message in result.output
+
+
+def test_a_log_may_hold_bytes_that_are_no_text(aws: Any) -> None:
+    result = run(aws, "--log", "-", given=b"\xff\xfe " + HEADS.encode())
+    assert result.exit_code == 1
+    assert "28 attention heads cannot be shared" in result.output
