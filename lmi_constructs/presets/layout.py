@@ -105,7 +105,7 @@ def _folders(names: list[str]) -> Iterator[Finding]:
 
 def _archives(names: list[str]) -> Iterator[Finding]:
     for name in names:
-        if name.endswith(ARCHIVES):
+        if name.lower().endswith(ARCHIVES):
             yield _finding(
                 "error",
                 f"{name} is an archive, and a prefix is mounted without unpacking",
