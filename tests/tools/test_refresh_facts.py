@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import json
 import textwrap
+from dataclasses import replace
+
+import pytest
 
 from lmi_constructs.facts._data import load
+from lmi_constructs.facts.containers import container_releases
+from tools.refresh_facts import __main__ as tool
 from tools.refresh_facts import engine_arguments
 
 
@@ -48,6 +53,72 @@ def test_an_argument_that_comes_back_has_two_spans():
     )
     spans = merged["arguments"]["size"]["spans"]
     assert [(span["since"], span["until"]) for span in spans] == [("1", "1"), ("3", "3")]
+
+
+def test_one_more_version_makes_the_table_that_all_together_make():
+    store = {"action": "store", "type": "int"}
+    schema = {"action": "store", "schema": {"b": 1, "a": [2]}, "config": "CacheConfig"}
+    tables = {
+        "1": table(size=store, cache=schema),
+        "2": table(cache=schema),
+        "3": {**table(size=store, cache=schema), "tool_parsers": ["llama"]},
+    }
+    first = engine_arguments.merge({"1": tables["1"], "2": tables["2"]}, "2026-12-01")
+    written = json.loads(engine_arguments.dump(first))
+    added = engine_arguments.extended(written, "3", tables["3"], "2026-12-01")
+    assert added == engine_arguments.merge(tables, "2026-12-01")
+    assert added["tool_parsers"]["hermes"]["engines"] == ["1", "2"]
+    assert written["engines"] == ["1", "2"]
+
+
+def derived(version):
+    assert version == "0.29.0"
+    return table(max_model_len={"action": "store", "type": "int"})
+
+
+@pytest.fixture
+def refresh(monkeypatch, tmp_path):
+    """Run the tool with a release that carries vLLM 0.29.0, and return its status and the table."""
+    release = replace(container_releases()["v29"], engine_version="0.29.0", lmi=30)
+    releases = {**container_releases(), "v30": release}
+    monkeypatch.setattr(tool, "container_releases", lambda: releases)
+    monkeypatch.setattr(tool, "DATA", tmp_path)
+    monkeypatch.setattr(engine_arguments, "derive", derived)
+    file = tmp_path / "engine_arguments.json"
+
+    def run(*arguments):
+        monkeypatch.setattr("sys.argv", ["refresh_facts", "--only", "engines", *arguments])
+        status = tool.main()
+        return status, json.loads(file.read_text()) if file.exists() else None
+
+    return run
+
+
+def test_a_new_version_is_added_to_the_table(refresh):
+    status, written = refresh("--engine", "0.29.0", "--write")
+    assert status == 1
+    assert written["engines"] == [*load("engine_arguments")["engines"], "0.29.0"]
+    spans = written["arguments"]["max_model_len"]["spans"]
+    assert spans[:-1] == load("engine_arguments")["arguments"]["max_model_len"]["spans"]
+    assert spans[-1]["since"] == "0.29.0"
+    assert written["arguments"]["dtype"] == load("engine_arguments")["arguments"]["dtype"]
+
+
+def test_without_write_nothing_is_written(refresh):
+    assert refresh("--engine", "0.29.0") == (1, None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--engine", "0.28.0", "--write"], "newer than the table can be added to it (0.29.0)"),
+        (["--engine", "9.9"], "no release carries vLLM 9.9"),
+    ],
+)
+def test_versions_that_cannot_be_derived_or_added_are_refused(refresh, capsys, arguments, words):
+    with pytest.raises(SystemExit):
+        refresh(*arguments)
+    assert words in capsys.readouterr().err
 
 
 def test_what_is_written_is_what_is_shipped():

@@ -2,7 +2,8 @@
 
 Nothing is installed; packages are downloaded with pip, read and deleted. The exit status is 1 if
 something differs, so that a scheduled job notices. With `--write`, the table of engine arguments is
-replaced; rows of the other files carry researched columns and are edited by hand.
+replaced, or with `--engine` one new version is added to it; rows of the other files carry researched
+columns and are edited by hand.
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ def main() -> int:
     arguments = parser.parse_args()
     chosen = arguments.only or parts
     found: list[str] = []
+    fault = _fault(arguments.engine or [], write=arguments.write)
+    if fault:
+        parser.error(fault)
     if "platform" in chosen:
         found += _platform()
     if "images" in chosen:
@@ -66,19 +70,42 @@ def _same(tag: str, shipped: str) -> bool:
     return tag == shipped or shipped.startswith(f"{tag}-")
 
 
-def _engines(only: list[str] | None, *, write: bool) -> list[str]:
-    shipped = load("engine_arguments")
-    carried = [
+def _carried() -> list[str]:
+    """Return the vLLM versions that releases carry, oldest first."""
+    versions = [
         release.engine_version
         for release in container_releases().values()
         if release.engine == "vllm" and release.engine_version and (release.lmi or 0) >= 15
     ]
-    versions = [version for version in carried if only is None or version in only]
+    return list(dict.fromkeys(versions))
+
+
+def _fault(engines: list[str], *, write: bool) -> str | None:
+    """Return why the chosen versions cannot be derived, or not be added to the table."""
+    carried, shipped = _carried(), load("engine_arguments")["engines"]
+    for version in engines:
+        if version not in carried:
+            return f"no release carries vLLM {version}: add its row to containers.json first"
+    if write and engines and engines != carried[len(shipped) :]:
+        newer = ", ".join(carried[len(shipped) :]) or "none is"
+        return (
+            f"only versions newer than the table can be added to it ({newer}), oldest first; leave"
+            " --engine out to derive all of it again"
+        )
+    return None
+
+
+def _engines(only: list[str] | None, *, write: bool) -> list[str]:
+    shipped, today = load("engine_arguments"), datetime.date.today().isoformat()
+    versions = _carried() if only is None else only
     tables = {version: engine_arguments.derive(version) for version in versions}
-    derived = engine_arguments.merge(tables, datetime.date.today().isoformat())
+    derived = engine_arguments.merge(tables, today)
     found = [line for version in versions for line in _engine(version, derived, shipped)]
-    if write and only is None:
-        (DATA / "engine_arguments.json").write_text(engine_arguments.dump(derived))
+    if write:
+        table = derived if only is None else shipped
+        for version in only or ():
+            table = engine_arguments.extended(table, version, tables[version], today)
+        (DATA / "engine_arguments.json").write_text(engine_arguments.dump(table), "utf-8")
     return found
 
 
@@ -86,7 +113,7 @@ def _engine(version: str, derived: dict[str, Any], shipped: dict[str, Any]) -> I
     if version not in shipped["engines"]:
         yield f"engines: vLLM {version} is carried by a release and not shipped"
         return
-    for kind in ("tool_parsers", "reasoning_parsers", "quantization_methods"):
+    for kind in engine_arguments.KINDS:
         new = {name for name, row in derived[kind].items() if version in row["engines"]}
         old = {name for name, row in shipped[kind].items() if version in row["engines"]}
         yield from _sets(f"vLLM {version} {kind}", new, old)

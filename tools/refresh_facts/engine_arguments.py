@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import subprocess
 import sys
@@ -26,6 +27,9 @@ _WANTED += ("vllm/attention", "vllm/transformers_utils/config.py")
 _CONFIGS = ("Model", "Load", "Parallel", "Cache", "MultiModal", "LoRA", "Observability")
 _CONFIGS += ("Scheduler", "Compilation", "Vllm", "UVAOffload", "PrefetchOffload")
 
+KINDS = ("tool_parsers", "reasoning_parsers", "quantization_methods")
+"""Sections that list which versions have a name."""
+
 
 def derive(version: str) -> dict[str, Any]:
     """Return the argument table of one vLLM version, read from its published wheel."""
@@ -46,24 +50,46 @@ def probe(sources: Path) -> dict[str, Any]:
 
 def merge(tables: dict[str, dict[str, Any]], as_of: str) -> dict[str, Any]:
     """Fold the tables of all versions, oldest first, into one: equal neighbours become a span."""
-    versions = list(tables)
-    schemas: dict[str, str] = {}
-    arguments: dict[str, Any] = {}
+    merged: dict[str, Any] = {"engines": [], "arguments": {}, "schemas": {}}
+    merged |= {kind: {} for kind in KINDS}
     for version, table in tables.items():
-        bounds = _bounds(table["bounds"])
-        for name in [*table["annotations"], *table["arguments"]]:
-            argument = table["arguments"].get(name)
-            row = _row(name, argument, name in table["annotations"], bounds.get(name), schemas)
-            spans = arguments.setdefault(name, {"spans": []})["spans"]
-            previous = versions[versions.index(version) - 1] if version != versions[0] else None
-            if spans and spans[-1]["until"] in (previous, version) and spans[-1]["is"] == row:
-                spans[-1]["until"] = version
-            else:
-                spans.append({"since": version, "until": version, "is": row})
-    for argument in arguments.values():
-        first, last = argument["spans"][0]["since"], argument["spans"][-1]["until"]
-        argument["source"] = f"vllm {first} to {last} wheels: vllm/engine/arg_utils.py, vllm/config"
-        argument["as_of"] = as_of
+        merged = extended(merged, version, table, as_of)
+    return merged
+
+
+def extended(
+    merged: dict[str, Any], version: str, table: dict[str, Any], as_of: str
+) -> dict[str, Any]:
+    """Return a merged table with one more version, which is newer than those in it.
+
+    Args:
+        merged: The table so far; it is not changed.
+        version: The version.
+        table: Its own table, as `derive` returns it.
+        as_of: Date of what changes.
+    """
+    merged = copy.deepcopy(merged)
+    before, versions = merged["engines"][-1:], [*merged["engines"], version]
+    schemas = {json.dumps(row, sort_keys=True): key for key, row in merged["schemas"].items()}
+    arguments, bounds = merged["arguments"], _bounds(table["bounds"])
+    for name in dict.fromkeys([*table["annotations"], *table["arguments"]]):
+        argument = table["arguments"].get(name)
+        row = _row(name, argument, name in table["annotations"], bounds.get(name), schemas)
+        spans = arguments.setdefault(name, {"spans": []})["spans"]
+        if spans and [spans[-1]["until"]] == before and spans[-1]["is"] == row:
+            spans[-1]["until"] = version
+        else:
+            spans.append({"since": version, "until": version, "is": row})
+        source = (
+            f"vllm {spans[0]['since']} to {version} wheels: vllm/engine/arg_utils.py, vllm/config"
+        )
+        arguments[name] = {"spans": spans, "source": source, "as_of": as_of}
+    for kind in KINDS:
+        for name in table[kind]:
+            known = merged[kind].get(name, {"engines": []})["engines"]
+            source = f"vllm wheels: vllm/{kind}"
+            row = {"engines": [*known, version], "source": source, "as_of": as_of}
+            merged[kind][name] = row
     return {
         "meta": {
             "source": "wheels of vllm " + ", ".join(versions) + ": vllm/engine/arg_utils.py",
@@ -72,17 +98,7 @@ def merge(tables: dict[str, dict[str, Any]], as_of: str) -> dict[str, Any]:
         "engines": versions,
         "arguments": dict(sorted(arguments.items())),
         "schemas": {key: json.loads(text) for text, key in schemas.items()},
-        **{
-            kind: {
-                name: {
-                    "engines": [v for v in versions if name in tables[v][kind]],
-                    "source": f"vllm wheels: vllm/{kind}",
-                    "as_of": as_of,
-                }
-                for name in sorted({n for table in tables.values() for n in table[kind]})
-            }
-            for kind in ("tool_parsers", "reasoning_parsers", "quantization_methods")
-        },
+        **{kind: dict(sorted(merged[kind].items())) for kind in KINDS},
     }
 
 
