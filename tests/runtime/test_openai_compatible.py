@@ -53,6 +53,19 @@ def test_a_plain_answer_is_read_by_openais_client(runtime: Any, client: Any) -> 
     assert body == {"model": "lmi", "messages": MESSAGES}
 
 
+def test_a_proxy_of_the_environment_is_asked(runtime: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("openai")
+    monkeypatch.setenv("AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME", "http://runtime.invalid")
+    monkeypatch.setenv("http_proxy", runtime.url)
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    runtime.will_send(LINES, **{"Content-Type": "application/jsonlines"})
+    client = openai_client("chat", region="us-east-1", token=lambda: "a-token")
+    stream = client.chat.completions.create(model=DEFAULT_MODEL, messages=MESSAGES, stream=True)
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in stream) == "안녕 🦙"
+    assert runtime.asked[0][0] == "http://runtime.invalid/endpoints/chat/openai/v1/chat/completions"
+
+
 @pytest.mark.parametrize("size", [1, 7, 10_000])
 def test_a_stream_of_json_lines_is_read_by_openais_client(
     runtime: Any, client: Any, size: int
