@@ -37,7 +37,7 @@ format: $(INSTALLED)
 	@$(BIN)/ruff check --fix . && $(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) $(ENGINE) cdk.out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(ENGINE) cdk.out site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(INSTALLED): pyproject.toml constraints.txt
 	@command -v node >/dev/null || { echo "make: Node.js is needed by the AWS CDK (https://nodejs.org)"; exit 1; }

@@ -118,6 +118,8 @@ def whole_number(context: Mapping[str, Any], name: str, default: int) -> int:
     """Return a context value as a number."""
     value = context.get(name, default)
     try:
+        if isinstance(value, (bool, float)):  # which int() would take, of the context in cdk.json
+            raise ValueError
         return int(value)
     except (TypeError, ValueError):
         raise ContextError(f"-c {name}={value} is not a whole number") from None

@@ -6,7 +6,6 @@ python -m benchmarks.checks
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
+from benchmarks import ENVIRONMENT
 from lmi_constructs.checks import CheckOptions, TemplateSource, check
 from lmi_constructs.checks.template.read import read_deployment
 from lmi_constructs.container import LmiContainer, verdict
@@ -89,7 +89,7 @@ def main() -> None:
 
 def _synth(count: int, folder: Path) -> None:
     command = [sys.executable, "-m", "benchmarks.endpoints", "raw", str(count)]
-    environment = os.environ | {"CDK_OUTDIR": str(folder), "CDK_VALIDATION": "false"}
+    environment = ENVIRONMENT | {"CDK_OUTDIR": str(folder), "CDK_VALIDATION": "false"}
     subprocess.run(command, check=True, cwd=_ROOT, env=environment)
 
 
@@ -109,13 +109,10 @@ def _seconds(arguments: list[str]) -> float:
 
 def _program_seconds(program: str, *arguments: str) -> float:
     command = [sys.executable, "-c", program, *arguments]
-    environment = {
-        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
-    }
     taken = []
     for _ in range(_RUNS):
         begin = time.perf_counter()
-        done = subprocess.run(command, cwd=_ROOT, env=environment, capture_output=True, check=False)
+        done = subprocess.run(command, cwd=_ROOT, env=ENVIRONMENT, capture_output=True, check=False)
         taken.append(time.perf_counter() - begin)
         if done.returncode:
             raise SystemExit(f"{' '.join(command)} failed: {done.stderr.decode()}")

@@ -20,6 +20,8 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
+from benchmarks import ENVIRONMENT
+
 _ROOT = Path(__file__).parent.parent
 _COMPARED_COUNT = 50
 
@@ -82,14 +84,10 @@ def _interleaved(ways: list[str], count: int, runs: int, validator: bool) -> dic
 
 
 def _run(way: str, count: int, assembly: str, *, validator: bool) -> Run:
-    """Synthesise endpoints in a process of its own, with compiled bytecode as users have it."""
-    environment = {
-        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
-    }
-    environment |= {
+    """Synthesise endpoints in a process of its own."""
+    environment = ENVIRONMENT | {
         "CDK_OUTDIR": assembly,
         "CDK_VALIDATION": "true" if validator else "false",
-        "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": ",".join(map(str, range(14, 40))),
     }
     command = [sys.executable, "-m", "benchmarks.endpoints", way, str(count)]
     begin = time.perf_counter()

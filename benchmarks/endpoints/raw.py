@@ -87,7 +87,7 @@ _ALARMS = (
         "Average",
         None,
         0.01,
-        "More than 1.0% of requests fail in the container. Look at the endpoint's log for the"
+        "At least 1 % of requests fail in the container. Look at the endpoint's log for the"
         " engine's error; out of memory: shorter max_model_len or fewer requests at once.",
     ),
     _Alarm(

@@ -55,16 +55,7 @@ def draw(
     between.set_xscale("log", base=2)
     between.set_xticks(concurrency, [str(one) for one in concurrency])
     between.minorticks_off()
-    failing = [level for level in levels if level.failed]
-    if failing:
-        throughput.plot(
-            [level.concurrency for level in failing],
-            [level.output_tokens_per_second for level in failing],
-            "x",
-            color=_FAILED,
-            markersize=12,
-            label="requests failed",
-        )
+    _failures(throughput, levels)
     for place in axes:
         if found.concurrency is not None:
             label = f"sustained: {found.concurrency} (target {found.target})"
@@ -74,6 +65,20 @@ def draw(
         if place.get_legend_handles_labels()[0]:
             place.legend()
     figure.savefig(file)
+
+
+def _failures(place: Any, levels: Sequence[BenchmarkLevel]) -> None:
+    """Cross the levels with failed requests."""
+    failing = [level for level in levels if level.failed]
+    if failing:
+        place.plot(
+            [level.concurrency for level in failing],
+            [level.output_tokens_per_second for level in failing],
+            "x",
+            color=_FAILED,
+            markersize=12,
+            label="requests failed",
+        )
 
 
 def _latency(

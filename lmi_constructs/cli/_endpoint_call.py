@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from lmi_constructs.cli._name_and_value import name_and_value
+from lmi_constructs.cli._text_input import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -149,7 +149,7 @@ def make_request(
     if body is not None:
         if prompt is not None:
             raise click.UsageError("give either a PROMPT or --body")
-        return Request(_json_object(_read(body), body))
+        return Request(_json_object(read_text(body, "--body"), body))
     text = _prompt(prompt)
     given: Any = dict(_parameter(item, "--parameter") for item in parameters)
     unchecked = dict(_parameter(item, "--extra") for item in extra)
@@ -171,19 +171,10 @@ def make_request(
 def _prompt(prompt: str | None) -> str:
     if prompt is None and sys.stdin.isatty():
         raise click.UsageError("give a PROMPT, - for standard input, or --body FILE")
-    text = sys.stdin.read() if prompt in (None, "-") else prompt
+    text = read_text("-", "PROMPT") if prompt in (None, "-") else prompt
     if not text or not text.strip():
         raise click.UsageError("the prompt is empty")
     return text
-
-
-def _read(path: str) -> str:
-    if path == "-":
-        return sys.stdin.read()
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise click.BadParameter(f"{path} cannot be read: {error}", param_hint="--body") from error
 
 
 def _json_object(text: str, path: str) -> dict[str, Any]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from lmi_constructs.cli._endpoint_call import readable_errors, region_option
+from lmi_constructs.cli._text_input import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +42,7 @@ def diagnose(name: str | None, log: str | None, form: str, region: str | None) -
 def _diagnose_log(log: str, form: str) -> None:
     from lmi_constructs.runtime.diagnosis.recognise import recognise
 
-    found = recognise(_read(log).splitlines())
+    found = recognise(read_text(log, "--log", any_bytes=True).splitlines())
     if form == "json":
         click.echo(json.dumps([asdict(item) for item in found], indent=2, ensure_ascii=False))
     elif found:
@@ -64,15 +64,6 @@ def _diagnose_endpoint(name: str, region: str | None, form: str) -> None:
     else:
         _print_report(report)
     sys.exit(bool(report.diagnoses) or not report.is_in_service)
-
-
-def _read(log: str) -> str:
-    if log == "-":
-        return sys.stdin.read()
-    try:
-        return Path(log).read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise click.BadParameter(f"{log} cannot be read: {error}", param_hint="--log") from error
 
 
 def _print_report(report: Report) -> None:

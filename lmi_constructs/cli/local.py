@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import threading
 
@@ -44,7 +45,7 @@ def local(port: int, engine: str | None, region: str) -> None:
         click.echo("# Paste these lines into the shell that deploys; stop with Ctrl-C.")
         click.echo("unset AWS_PROFILE AWS_SESSION_TOKEN")
         for name, value in aws.environment().items():
-            click.echo(f"export {name}={value}")
+            click.echo(f"export {name}={shlex.quote(value)}")
         stopped.wait()
     finally:
         aws.stop()

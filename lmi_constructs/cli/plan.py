@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from lmi_constructs._near_names import did_you_mean, meant
 from lmi_constructs.cli._number import Number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from lmi_constructs.container import LmiContainer
     from lmi_constructs.planner import Architecture, EngineConfiguration, Plan, Suggestion
@@ -128,18 +128,11 @@ def plan(
     grade cannot (does not start), and 2 for a usage error, such as an unknown model, or a file that
     cannot be read.
     """
-    from lmi_constructs.container import LmiContainer
     from lmi_constructs.container.arguments import ENGINES_DTYPES
-    from lmi_constructs.findings import LmiError
-    from lmi_constructs.planner import EngineConfiguration, advised_findings, suggest
-    from lmi_constructs.planner import plan as compute
+    from lmi_constructs.planner import EngineConfiguration
     from lmi_constructs.planner.explanation import copies
 
-    try:
-        architecture = _architecture(model, config)
-        release = LmiContainer.default() if container is None else LmiContainer.of(container)
-    except LmiError as error:
-        raise click.UsageError(str(error)) from error
+    architecture, release = _architecture_and_release(model, config, container)
     _known_cache_dtype(kv_cache_dtype, release)
     _known_quantization(quantization, release)
     _known_region(region)
@@ -157,16 +150,8 @@ def plan(
         gpu_memory_utilization=gpu_memory_utilization,
         expert_parallel=expert_parallel or None,
     )
-    try:
-        planned = compute(architecture, instance, configuration, measured_cache_gib=measured_cache)
-    except LmiError as error:
-        fix = "; ".join(finding.fix for finding in error.findings)
-        raise click.BadParameter(fix, param_hint="--measured-cache") from error
+    planned, suggestions = _planned(architecture, instance, configuration, region, measured_cache)
     _within_context(concurrency_at, planned)
-    estimated = measured_cache is None  # suggestions are estimates, which a measurement would belie
-    suggestions = suggest(architecture, instance, configuration, region) if estimated else ()
-    found = advised_findings(planned, region, suggestions, door="command")
-    planned = replace(planned, findings=found)
     notes = [
         *([] if max_num_seqs else _sequences(configuration, release)),
         *copies(planned),
@@ -181,6 +166,47 @@ def plan(
 
         show(planned, suggestions, release, concurrency_at, notes)
     sys.exit(planned.grade == "cannot")
+
+
+def _architecture_and_release(
+    model: str | None, config: Path | None, container: str | None
+) -> tuple[Architecture, LmiContainer]:
+    from lmi_constructs.container import LmiContainer
+    from lmi_constructs.findings import LmiError
+
+    try:
+        architecture = _architecture(model, config)
+        release = LmiContainer.default() if container is None else LmiContainer.of(container)
+    except LmiError as error:
+        raise click.UsageError(str(error)) from error
+    return architecture, release
+
+
+def _planned(
+    architecture: Architecture,
+    instance: str,
+    configuration: EngineConfiguration,
+    region: str | None,
+    measured_cache: float | None,
+) -> tuple[Plan, Sequence[Suggestion]]:
+    """Return the plan with its advice, and what would fit instead.
+
+    Raises:
+        click.BadParameter: If no engine can have measured such a cache there.
+    """
+    from lmi_constructs.findings import LmiError
+    from lmi_constructs.planner import advised_findings, suggest
+    from lmi_constructs.planner import plan as compute
+
+    try:
+        planned = compute(architecture, instance, configuration, measured_cache_gib=measured_cache)
+    except LmiError as error:
+        fix = "; ".join(finding.fix for finding in error.findings)
+        raise click.BadParameter(fix, param_hint="--measured-cache") from error
+    estimated = measured_cache is None  # suggestions are estimates, which a measurement would belie
+    suggestions = suggest(architecture, instance, configuration, region) if estimated else ()
+    found = advised_findings(planned, region, suggestions, door="command")
+    return replace(planned, findings=found), suggestions
 
 
 def _architecture(model: str | None, config: Path | None) -> Architecture:
@@ -303,8 +329,6 @@ def _as_json(
     release: LmiContainer,
     concurrency_at: int | None,
 ) -> dict[str, Any]:
-    from dataclasses import asdict
-
     figures = (
         "weights_gib kv_cache_gib kv_needed_gib activation_gib overhead_gib cuda_graph_gib"
         " budget_gib usable_gib total_gib kv_tokens max_context sure_context max_concurrency"

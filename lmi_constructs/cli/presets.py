@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lmi_constructs._near_names import did_you_mean
+from lmi_constructs.cli._text_input import read_text
 from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
@@ -144,14 +145,16 @@ def _show_layout(place: Path) -> None:
 
     properties = None
     if str(place) == "-":
-        names = [line.strip() for line in sys.stdin if line.strip()]
+        lines = read_text("-", "--layout").split("\n")
+        names = [line.strip() for line in lines if line.strip()]
     elif place.is_file():
         raise click.UsageError(f"--layout wants a folder, or - for names; {place} is a file")
     else:
         files = (path for path in place.rglob("*") if path.is_file())
         names = [path.relative_to(place).as_posix() for path in files]
         file = place / PROPERTIES
-        properties = file.read_text("utf-8") if file.is_file() else None
+        if file.is_file():
+            properties = read_text(str(file), "--layout", any_bytes=True)
     findings = check_layout(names, properties)
     for finding in findings:
         click.echo(f"{finding.severity} {finding}")

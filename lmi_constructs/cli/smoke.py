@@ -76,5 +76,5 @@ def smoke(
 def _print(result: CheckResult) -> None:
     status = click.style(f"{result.status:7}", fg=_COLOURS[result.status])
     first = result.first_text_seconds
-    detail = f"first text after {first:.2f} s; {result.detail}" if first else result.detail
+    detail = result.detail if first is None else f"first text after {first:.2f} s; {result.detail}"
     click.echo(f"{status}  {result.name:20} {result.seconds:7.2f} s  {detail}")

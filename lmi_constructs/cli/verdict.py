@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lmi_constructs.cli._text_input import read_text
+
 if TYPE_CHECKING:
     from lmi_constructs.container import LmiContainer, Verdict
 
@@ -75,7 +77,7 @@ def _read(source: tuple[str, ...]) -> tuple[dict[str, object], str | None]:
     for part in source:
         name, separator, value = part.partition("=")
         if part == "-" or _is_file(part):
-            variables, file = read_snippet(_text(part))
+            variables, file = read_snippet(read_text(part))
             environment.update(variables)
             properties = file if file is not None else properties
         elif name and separator:
@@ -92,16 +94,6 @@ def _is_file(part: str) -> bool:
         return Path(part).is_file()
     except (OSError, ValueError):  # no path at all, such as a long KEY=VALUE
         return False
-
-
-def _text(part: str) -> str:
-    try:
-        content = sys.stdin.buffer.read() if part == "-" else Path(part).read_bytes()
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise click.BadParameter(f"{part!r} is not text in UTF-8 ({error.reason})") from error
-    except OSError as error:
-        raise click.BadParameter(f"{part!r} cannot be read ({error.strerror})") from error
 
 
 def _as_json(result: Verdict) -> dict[str, Any]:

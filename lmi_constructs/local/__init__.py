@@ -6,10 +6,9 @@ CLI against it. Both are imported when first used: moto takes seconds.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from lmi_constructs._extras import needed
+from lmi_constructs._exports import lazy
 
 if TYPE_CHECKING:
     from lmi_constructs.local.cdk import CdkCli, CdkResult
@@ -29,20 +28,14 @@ __all__ = [
 ]
 
 _MODULES = {
-    "CdkCli": "cdk",
-    "CdkError": "errors",
-    "CdkResult": "cdk",
-    "Engine": "engines",
-    "ForwardingEngine": "engines",
-    "LocalAws": "server",
-    "LocalAwsError": "errors",
-    "StubEngine": "engines",
+    "CdkCli": f"{__name__}.cdk",
+    "CdkError": f"{__name__}.errors",
+    "CdkResult": f"{__name__}.cdk",
+    "Engine": f"{__name__}.engines",
+    "ForwardingEngine": f"{__name__}.engines",
+    "LocalAws": f"{__name__}.server",
+    "LocalAwsError": f"{__name__}.errors",
+    "StubEngine": f"{__name__}.engines",
 }
 
-
-def __getattr__(name: str) -> object:
-    """Import a public name when it is first asked for."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    with needed(__name__, "local"):
-        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+__getattr__, __dir__ = lazy(__name__, _MODULES, "local")

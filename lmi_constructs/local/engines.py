@@ -11,6 +11,7 @@ import time
 import urllib.error
 import urllib.request
 from dataclasses import dataclass, field
+from http.client import HTTPException
 from typing import TYPE_CHECKING, Any, Protocol
 
 from lmi_constructs.local.errors import LocalAwsError
@@ -94,7 +95,7 @@ class ForwardingEngine:
             answer = urllib.request.urlopen(request, timeout=self._timeout_seconds)  # noqa: S310
         except urllib.error.HTTPError as error:
             return Reply(error.code, error.headers.get_content_type(), [error.read()])
-        except OSError as error:
+        except (OSError, HTTPException) as error:  # the latter of what speaks no HTTP
             text = f"the server behind the local endpoint cannot be reached at {self._url}: {error}"
             return Reply(503, "text/plain", [text.encode()])
         return Reply(answer.status, answer.headers.get("Content-Type", JSON), _chunks(answer))
@@ -115,7 +116,13 @@ class StubEngine:
             if key in body:
                 try:
                     return _answer(schema, body, _stub_words(invocation, body, key))
-                except (AttributeError, TypeError, ValueError) as error:
+                except (
+                    ArithmeticError,
+                    AttributeError,
+                    LookupError,
+                    TypeError,
+                    ValueError,
+                ) as error:
                     return _bad_payload(f"{key} body is malformed: {error}")
         return _bad_payload(f"the body needs one of {', '.join(SCHEMAS)}")
 
@@ -246,6 +253,8 @@ SCHEMAS: dict[str, _Schema] = {
 def _answer(schema: _Schema, body: dict[str, Any], stub_words: tuple[str, list[str]]) -> Reply:
     prompt, words = stub_words
     limit = schema.limit(body)
+    if limit is not None and limit < 1:
+        raise ValueError(f"at least 1 token must be asked for, not {limit}")
     cut = limit is not None and limit < len(words)
     stub = _Stub(prompt, words[:limit] if cut else words, "length" if cut else "stop")
     if body.get("stream"):

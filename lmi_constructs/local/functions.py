@@ -165,7 +165,8 @@ def _run(told: Properties, account_id: str, region_name: str) -> Properties:
     if not str(function.run_time).startswith("python"):
         return {}
     with tempfile.TemporaryDirectory() as folder, _Listener() as listener:
-        zipfile.ZipFile(BytesIO(function.code_bytes)).extractall(folder)
+        with zipfile.ZipFile(BytesIO(function.code_bytes)) as archive:
+            archive.extractall(folder)
         event = {
             **told,
             "RequestId": str(uuid.uuid4()),
@@ -173,21 +174,11 @@ def _run(told: Properties, account_id: str, region_name: str) -> Properties:
             "ServiceToken": told["ResourceProperties"]["ServiceToken"],
         }
         command = [sys.executable, "-c", _RUN, str(function.handler)]
-        environment = {name: os.environ[name] for name in _INHERITED if name in os.environ}
-        environment |= function.environment_vars
-        environment |= {
-            "PYTHONPATH": folder,
-            "AWS_REGION": region_name,
-            "AWS_DEFAULT_REGION": region_name,
-            "AWS_ENDPOINT_URL": ApiResource.endpoint_url,
-            "AWS_ACCESS_KEY_ID": clients.ACCESS_KEY,
-            "AWS_SECRET_ACCESS_KEY": clients.SECRET_KEY,
-        }
         try:
             done = subprocess.run(  # noqa: S603
                 command,
                 cwd=Path(folder),
-                env=environment,
+                env=_environment(function.environment_vars, folder, region_name),
                 input=json.dumps(event),
                 capture_output=True,
                 text=True,
@@ -207,6 +198,21 @@ def _run(told: Properties, account_id: str, region_name: str) -> Properties:
             f"{listener.answer.get('Reason')}"
         )
     return listener.answer
+
+
+def _environment(own: dict[str, str], folder: str, region_name: str) -> dict[str, str]:
+    """Return the variables of a function, whose AWS is the local one."""
+    inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
+    return {
+        **inherited,
+        **own,
+        "PYTHONPATH": folder,
+        "AWS_REGION": region_name,
+        "AWS_DEFAULT_REGION": region_name,
+        "AWS_ENDPOINT_URL": ApiResource.endpoint_url,
+        "AWS_ACCESS_KEY_ID": clients.ACCESS_KEY,
+        "AWS_SECRET_ACCESS_KEY": clients.SECRET_KEY,
+    }
 
 
 class _Listener:

@@ -41,12 +41,8 @@ class NetworkResource(ApiResource):
         described: Properties = answer.get(cls.answer_member, answer)
         return described
 
-    def delete(self, account_id: str, region_name: str) -> None:
-        """Delete the resource by what identifies it."""
-        del account_id
-        self.call(self.delete_operation, self.delete_request(self._identity()), region_name)
-
-    def _identity(self) -> Properties:
+    def identity(self) -> Properties:
+        """Return what identifies the resource: of several destinations, a route has one."""
         names = self.identifiers or (self.id_member,)
         return {name: self._value(name) for name in names if self._has(name)}
 
@@ -111,7 +107,7 @@ class Route(NetworkResource):
     @property
     def physical_resource_id(self) -> str:
         """`RouteTableId|Destination`."""
-        return "|".join(str(value) for value in self._identity().values())
+        return "|".join(str(value) for value in self.identity().values())
 
 
 class InternetGateway(NamedByEc2):

@@ -82,12 +82,33 @@ class ApiResource(CloudFormationModel):
     def delete(self, account_id: str, region_name: str) -> None:
         """Delete the resource; one that is gone already is none to complain about."""
         del account_id
-        identity = {name: self.request[name] for name in self.identifiers}
         try:
-            self.call(self.delete_operation, self.delete_request(identity), region_name)
+            self.call(self.delete_operation, self.delete_request(self.identity()), region_name)
         except ResourceFailure as failure:
             if not _is_gone(failure):
                 raise
+
+    def identity(self) -> Properties:
+        """Return what identifies the resource to the operation that deletes it."""
+        return {name: self.request[name] for name in self.identifiers}
+
+    @classmethod
+    def check_change(cls, original: ApiResource, properties: Properties) -> None:
+        """Refuse a change in place that the update operation does not know; here none.
+
+        Raises:
+            ResourceFailure: If it is refused.
+        """
+
+    @classmethod
+    def after_update(
+        cls, original: ApiResource, updated: ApiResource, account_id: str, region_name: str
+    ) -> None:
+        """Do what belongs to a change in place beside the update operation; here nothing.
+
+        Raises:
+            ResourceFailure: If the API refuses it.
+        """
 
     @classmethod
     def delete_request(cls, identity: Properties) -> Properties:
@@ -155,12 +176,16 @@ class ApiResource(CloudFormationModel):
             ResourceFailure: If the API refuses it.
         """
         properties = cloudformation_json.get("Properties", {})
+        cls.check_change(original_resource, properties)
         identity = {name: original_resource.request[name] for name in cls.identifiers}
         operation = cls.update_operation
         if operation is not None:
             request = cls._typed(operation, cls.update_request({**properties, **identity}))
             cls.call(operation, request, region_name)
-        return cls(properties, {**original_resource.request, **identity}, original_resource.answer)
+        request = {**original_resource.request, **identity}
+        updated = cls(properties, request, original_resource.answer)
+        cls.after_update(original_resource, updated, account_id, region_name)
+        return updated
 
     @classmethod
     def delete_from_cloudformation_json(

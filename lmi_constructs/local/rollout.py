@@ -350,7 +350,7 @@ def _references(part: Any) -> Iterator[str]:
 
 
 def _deletable(resolved: Template) -> Template:
-    """A resource whose creation is undone goes whatever its policy for later says."""
+    """A resource whose creation is undone goes, unless its policy is to retain it in any case."""
     policy = resolved.get("DeletionPolicy")
     return resolved if policy == "Retain" else {**resolved, "DeletionPolicy": "Delete"}
 

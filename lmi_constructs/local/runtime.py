@@ -100,8 +100,8 @@ class RuntimeResponse(BaseResponse):
         except _RuntimeError as error:
             return _error(error)
         result = f"{output['S3OutputPath'].rstrip('/')}/{inference_id}.out"
-        failure = f"{output.get('S3FailurePath', output['S3OutputPath']).rstrip('/')}"
-        failure = f"{failure}/{inference_id}-error.out"
+        failures = output.get("S3FailurePath", output["S3OutputPath"]).rstrip("/")
+        failure = f"{failures}/{inference_id}-error.out"
         bucket, key = _bucket_and_key(result if reply.status < 400 else failure)
         self._s3.put_object(bucket, key, reply.read())
         headers = {

@@ -7,7 +7,6 @@ with cfn-lint 1.58.0 (as of 2026-12-01). A dynamic reference to a secret stays t
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from moto.secretsmanager.utils import random_password
 
@@ -56,27 +55,14 @@ class Secret(ApiResource):
         return {"SecretId": identity["Name"], "ForceDeleteWithoutRecovery": True}
 
     @classmethod
-    def update_from_cloudformation_json(
-        cls,
-        original_resource: Any,
-        new_resource_name: str,
-        cloudformation_json: dict[str, Any],
-        account_id: str,
-        region_name: str,
-    ) -> ApiResource:
-        """Change the secret in place, and generate its value anew if that is told otherwise.
-
-        Raises:
-            ResourceFailure: If the API refuses it.
-        """
-        updated = super().update_from_cloudformation_json(
-            original_resource, new_resource_name, cloudformation_json, account_id, region_name
-        )
+    def after_update(
+        cls, original: ApiResource, updated: ApiResource, account_id: str, region_name: str
+    ) -> None:
+        """Generate the value anew if that is told otherwise."""
         told = updated.properties.get("GenerateSecretString")
-        if told and told != original_resource.properties.get("GenerateSecretString"):
+        if told and told != original.properties.get("GenerateSecretString"):
             value = {"SecretId": updated.request["Name"], "SecretString": _generated(told)}
             cls.call("PutSecretValue", value, region_name)
-        return updated
 
 
 def _generated(told: Properties) -> str:

@@ -14,6 +14,9 @@ from lmi_constructs.local.records import ENDPOINT
 from lmi_constructs.local.resources import ApiResource, Properties, ResourceFailure, text_of
 from lmi_constructs.local.secret_types import SECRET_TYPES
 
+_TARGET_PARTS = ("ResourceId", "ScalableDimension", "ServiceNamespace")
+"""What the id of a scalable target is put together from."""
+
 
 class HostingResource(ApiResource):
     """A resource of SageMaker, whose tags change in place whatever else does."""
@@ -21,23 +24,11 @@ class HostingResource(ApiResource):
     service = "sagemaker"
 
     @classmethod
-    def update_from_cloudformation_json(
-        cls,
-        original_resource: Any,
-        new_resource_name: str,
-        cloudformation_json: dict[str, Any],
-        account_id: str,
-        region_name: str,
-    ) -> ApiResource:
-        """Change the resource in place, and then its tags.
-
-        Raises:
-            ResourceFailure: If the API refuses it.
-        """
-        updated = super().update_from_cloudformation_json(
-            original_resource, new_resource_name, cloudformation_json, account_id, region_name
-        )
-        old, new = _tags(original_resource.properties), _tags(updated.properties)
+    def after_update(
+        cls, original: ApiResource, updated: ApiResource, account_id: str, region_name: str
+    ) -> None:
+        """Change the tags, which no update operation knows."""
+        old, new = _tags(original.properties), _tags(updated.properties)
         arn = {"ResourceArn": updated.physical_resource_id}
         outdated = [key for key, value in old.items() if new.get(key) != value]
         added = [{"Key": key, "Value": new[key]} for key in new if new[key] != old.get(key)]
@@ -45,7 +36,6 @@ class HostingResource(ApiResource):
             cls.call("DeleteTags", {**arn, "TagKeys": outdated}, region_name)
         if added:
             cls.call("AddTags", {**arn, "Tags": added}, region_name)
-        return updated
 
 
 class Model(HostingResource):
@@ -90,28 +80,20 @@ class Endpoint(HostingResource):
     template_only = frozenset({"RetainAllVariantProperties", "ExcludeRetainedVariantProperties"})
 
     @classmethod
-    def update_from_cloudformation_json(
-        cls,
-        original_resource: Any,
-        new_resource_name: str,
-        cloudformation_json: dict[str, Any],
-        account_id: str,
-        region_name: str,
-    ) -> ApiResource:
-        """Update the endpoint, and see whether the update stayed.
+    def after_update(
+        cls, original: ApiResource, updated: ApiResource, account_id: str, region_name: str
+    ) -> None:
+        """Change the tags, and see whether the update stayed.
 
         Raises:
-            ResourceFailure: If the API refuses it, or an alarm has taken it back.
+            ResourceFailure: If an alarm has taken it back.
         """
-        updated = super().update_from_cloudformation_json(
-            original_resource, new_resource_name, cloudformation_json, account_id, region_name
-        )
+        super().after_update(original, updated, account_id, region_name)
         backend = hosting(account_id, region_name)
-        endpoint = backend.get(ENDPOINT, original_resource.request["EndpointName"])
+        endpoint = backend.get(ENDPOINT, updated.request["EndpointName"])
         reason = endpoint.state.get("LastRollback")
         if reason:
             raise ResourceFailure(f"The update of endpoint {endpoint.name} was {reason}")
-        return updated
 
     @classmethod
     def update_request(cls, properties: Properties) -> Properties:
@@ -144,26 +126,15 @@ class InferenceComponent(HostingResource):
         return {name: item for name, item in properties.items() if name not in unknown}
 
     @classmethod
-    def update_from_cloudformation_json(
-        cls,
-        original_resource: Any,
-        new_resource_name: str,
-        cloudformation_json: dict[str, Any],
-        account_id: str,
-        region_name: str,
-    ) -> ApiResource:
-        """Change the component in place.
+    def check_change(cls, original: ApiResource, properties: Properties) -> None:
+        """Refuse another endpoint or variant.
 
         Raises:
-            ResourceFailure: If the API refuses it, or its endpoint or variant would change.
+            ResourceFailure: If one of them would change.
         """
         for name in ("EndpointName", "VariantName"):
-            wanted = cloudformation_json["Properties"].get(name)
-            if wanted != original_resource.properties.get(name):
+            if properties.get(name) != original.properties.get(name):
                 raise ResourceFailure(f"{name} of an inference component cannot be changed.")
-        return super().update_from_cloudformation_json(
-            original_resource, new_resource_name, cloudformation_json, account_id, region_name
-        )
 
 
 class Alarm(ApiResource):
@@ -225,8 +196,7 @@ class ScalableTarget(ApiResource):
     @property
     def physical_resource_id(self) -> str:
         """`ResourceId|ScalableDimension|ServiceNamespace`, which a policy may refer to."""
-        parts = ("ResourceId", "ScalableDimension", "ServiceNamespace")
-        return "|".join(self.request[part] for part in parts)
+        return "|".join(self.request[part] for part in _TARGET_PARTS)
 
     def get_cfn_attribute(self, attribute_name: str) -> str:
         """Return the identifier: the type has no other attribute."""
@@ -254,8 +224,7 @@ class ScalingPolicy(ApiResource):
         target = properties.get("ScalingTargetId")
         parts: dict[str, Any] = {}
         if target is not None:
-            names = ("ResourceId", "ScalableDimension", "ServiceNamespace")
-            parts = dict(zip(names, target.split("|"), strict=True))
+            parts = dict(zip(_TARGET_PARTS, target.split("|"), strict=True))
         return super().create_request({**parts, **properties})
 
 
@@ -324,9 +293,10 @@ def _without_conditional_denials(document: Any) -> Any:
     """
     if not isinstance(document, dict):
         return document
+    statements = document.get("Statement", [])
     kept = [
         statement
-        for statement in document.get("Statement", [])
+        for statement in ([statements] if isinstance(statements, dict) else statements)
         if not (statement.get("Effect") == "Deny" and "Condition" in statement)
     ]
     return {**document, "Statement": kept}

@@ -31,9 +31,9 @@ class EndpointDashboard(Construct):
     """One CloudWatch dashboard for a variant of an endpoint.
 
     Traffic, latency, time to first chunk, errors, requests against what the engine works on at once,
-    GPU and memory for each card, disk and host memory, instances within the limits of scaling; then each
-    component of a fleet. Graphs whose metrics an asynchronous endpoint
-    does not publish are left out; it has its queue instead. Latencies are in seconds.
+    GPU and memory for each card, disk and host memory, instances within the limits of scaling; then
+    each component of a fleet. Graphs whose metrics an asynchronous endpoint does not publish are left
+    out; it has its queue instead. Latencies are in seconds.
 
     Attributes:
         resource: The dashboard.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _SOURCE = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html"
 _MINUTE = 60
-_SHORT_PERIODS = (1, 5, 10, 20, 30)
+_SHORT_PERIODS = (10, 20, 30)
 _HOUR, _DAY, _WEEK = 3_600, 86_400, 604_800
 
 

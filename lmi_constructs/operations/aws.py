@@ -8,6 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore import exceptions as botocore_errors
 
+from lmi_constructs.runtime.error_meanings import (
+    CORRECT_CONFIGURATION,
+    CORRECT_PROFILE,
+    NOT_SIGNED_IN,
+    UNREADABLE_CONFIGURATION,
+)
 from lmi_constructs.runtime.errors import LmiRuntimeError
 
 if TYPE_CHECKING:
@@ -44,22 +50,10 @@ _SERVER_ERROR: Final = 500
 _NOT_IMPLEMENTED: Final = 501
 _SIGN_IN_ADVICE: Final = "sign in to AWS: aws sso login, aws configure, or AWS_PROFILE"
 _LOCAL: Final = (
-    (
-        (
-            botocore_errors.NoCredentialsError,
-            botocore_errors.PartialCredentialsError,
-            botocore_errors.TokenRetrievalError,
-            botocore_errors.SSOError,
-            botocore_errors.CredentialRetrievalError,
-        ),
-        _SIGN_IN_ADVICE,
-    ),
+    (NOT_SIGNED_IN, _SIGN_IN_ADVICE),
     ((botocore_errors.NoRegionError,), "give --region, or set AWS_REGION"),
-    ((botocore_errors.ProfileNotFound,), "correct AWS_PROFILE, or unset it"),
-    (
-        (botocore_errors.ConfigParseError, botocore_errors.ConfigNotFound),
-        "correct the AWS configuration file that it names, or AWS_CONFIG_FILE",
-    ),
+    ((botocore_errors.ProfileNotFound,), CORRECT_PROFILE),
+    (UNREADABLE_CONFIGURATION, CORRECT_CONFIGURATION),
     ((botocore_errors.InvalidRegionError,), "write the region as eu-west-1"),
 )
 _NETWORK_ADVICE: Final = "check the region, the network, proxies and AWS_ENDPOINT_URL"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from lmi_constructs.checks.archives import is_archive
 from lmi_constructs.findings import Finding, Severity
 from lmi_constructs.presets.layout import ADAPTERS, CONFIG, PROPERTIES, check_layout
 
@@ -44,7 +46,9 @@ _PARSED: Final = (
 )
 """Files beside config.json that the engine parses when it starts, where they are there."""
 
-_WEIGHTS: Final = (".safetensors", ".bin", ".pt", ".pth", ".gguf")
+WEIGHTS: Final = (".safetensors", ".bin", ".pt", ".pth", ".gguf")
+"""How the names of files with weights end."""
+
 _POINTER: Final = b"version https://git-lfs.github.com/spec/"
 _POINTER_BYTES: Final = 1024
 _POINTERS: Final = "https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md"
@@ -122,7 +126,7 @@ def is_pointer(files: ModelFiles, name: str) -> bool:
 
 def _may_be_pointer(name: str) -> bool:
     """Tell whether hubs keep such a file with git-LFS; others are not read, as there may be many."""
-    return name.endswith(_WEIGHTS) or ("/" not in name and name.startswith(_TOKENIZERS))
+    return name.endswith(WEIGHTS) or ("/" not in name and name.startswith(_TOKENIZERS))
 
 
 def _pointers(names: list[str]) -> Iterator[Finding]:
@@ -198,7 +202,7 @@ def is_index(name: str) -> bool:
 
 
 def _only_archives(sizes: Mapping[str, int]) -> bool:
-    return all(name.endswith((".tar.gz", ".tgz", ".tar", ".zip")) for name in sizes)
+    return all(map(is_archive, sizes))
 
 
 def _empty(sizes: Mapping[str, int]) -> Iterator[Finding]:
@@ -276,7 +280,7 @@ def _incomplete_set(sizes: Mapping[str, int], has_index: bool) -> Iterator[Findi
 def _total(files: ModelFiles, index: str, shards: list[str], metadata: object) -> Iterator[Finding]:
     """Compare the sizes with the index; only files without readable headers depend on it."""
     total = metadata.get("total_size") if isinstance(metadata, dict) else None
-    if isinstance(total, bool) or not isinstance(total, (int, float)):
+    if isinstance(total, bool) or not isinstance(total, (int, float)) or not math.isfinite(total):
         return
     there = [files.sizes[shard] for shard in shards if shard in files.sizes]
     if len(there) < len(shards) or sum(there) >= total:
@@ -303,7 +307,7 @@ def cut_short(files: ModelFiles, name: str) -> Finding | None:
     header, length = read_header(files, name)
     try:
         ends = [int(tensor["data_offsets"][1]) for tensor in header.values()]
-    except (ValueError, TypeError, KeyError, IndexError):
+    except (ValueError, TypeError, KeyError, IndexError, OverflowError):
         length = 0
     if not length:
         return _wrong(f"{name} has no header of safetensors", "copy it again", source=_FORMAT)

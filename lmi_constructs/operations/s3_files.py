@@ -58,7 +58,7 @@ class S3Files:
             return b""
         with asking(f"{self.uri}{name}", "s3:GetObject"):
             answer = self.client.get_object(
-                Bucket=self.bucket, Key=f"{self.prefix}{name}", Range=f"bytes={start}-{end - 1}"
+                Bucket=self.bucket, Key=self._key(name), Range=f"bytes={start}-{end - 1}"
             )
             return bytes(answer["Body"].read())
 
@@ -70,6 +70,10 @@ class S3Files:
         """
         with asking(f"{self.uri}{name}", "s3:GetObject"):
             answer: dict[str, Any] = self.client.head_object(
-                Bucket=self.bucket, Key=f"{self.prefix}{name}"
+                Bucket=self.bucket, Key=self._key(name)
             )
         return answer
+
+    def _key(self, name: str) -> str:
+        """Return the key of a file; the object that stands for the prefix itself is called `/`."""
+        return self.prefix if name == "/" else f"{self.prefix}{name}"

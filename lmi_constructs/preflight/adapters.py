@@ -202,9 +202,13 @@ def _width(
         for key, tensor in header.items()
         if _INPUT.search(key) and isinstance(tensor, dict)
     )
-    found = {shape[1] for shape in shapes if isinstance(shape, list) and len(shape) == 2}
+    found = {
+        shape[1]
+        for shape in shapes
+        if isinstance(shape, list) and len(shape) == 2 and isinstance(shape[1], int)
+    }
     if found and width not in found:
-        theirs = ", ".join(map(str, sorted(found, key=str)))
+        theirs = ", ".join(map(str, sorted(found)))
         detail = f"adapter {name} was trained on a model of width {theirs}, this one has {width}"
         yield place.outcome("adapters", "fail", detail, "serve the model that it was trained on")
 

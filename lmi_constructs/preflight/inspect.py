@@ -25,7 +25,7 @@ from lmi_constructs.presets.layout import PROPERTIES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from lmi_constructs.checks.resources import Container, EndpointConfig, Model, Resource
+    from lmi_constructs.checks.resources import Container, Endpoint, EndpointConfig, Model, Resource
     from lmi_constructs.checks.rules.common import Running
     from lmi_constructs.checks.template import TemplateSource
     from lmi_constructs.checks.values import String
@@ -141,7 +141,7 @@ class _Inspection:
         self._after = read_deployment(self._sources, known)
 
     def _endpoint(
-        self, label: str, endpoint: Resource, config: EndpointConfig | None
+        self, label: str, endpoint: Endpoint, config: EndpointConfig | None
     ) -> Iterator[Outcome]:
         place = self._place(label, endpoint)
         if self._is_open(endpoint):
@@ -153,7 +153,7 @@ class _Inspection:
                 partial(
                     name_is_free,
                     place,
-                    endpoint,  # type: ignore[arg-type]
+                    endpoint,
                     stack,
                     nested,
                     self._beside(endpoint, root),
@@ -165,7 +165,7 @@ class _Inspection:
         else:
             yield from self._config(label, config)
 
-    def _beside(self, endpoint: Resource, root: str) -> list[tuple[str, str | None]]:
+    def _beside(self, endpoint: Endpoint, root: str) -> list[tuple[str, str | None]]:
         """Return the endpoints that surely go to the same account and region, and their names.
 
         Stacks for any account may go to two of them, but for those of one stack.

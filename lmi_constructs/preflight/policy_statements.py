@@ -84,13 +84,13 @@ def _meant(statement: Mapping[str, Any], role: str | None, account: str) -> str:
     """Return whom of the role, its account or everybody a statement means; empty for others."""
     if "NotPrincipal" in statement:
         return "perhaps"
-    for name in _principals(statement.get("Principal")):
+    names = set(_principals(statement.get("Principal")))
+    for name in names:
         match = _ROLE.fullmatch(name)
         if name == "*" or (match and role is not None and match.groups() == (account, role)):
             return "role"
-    own = {account, f"arn:aws:iam::{account}:root"}
-    names = set(_principals(statement.get("Principal")))
-    is_account = names & own or any(name.endswith(f":iam::{account}:root") for name in names)
+    root = f":iam::{account}:root"
+    is_account = any(name == account or name.endswith(root) for name in names)
     return "account" if is_account else ""
 
 

@@ -12,6 +12,8 @@ from lmi_constructs.findings import Finding
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from lmi_constructs.findings import Severity
+
 PROPERTIES: Final = "serving.properties"
 CONFIG: Final = "config.json"
 ADAPTERS: Final = "adapters"
@@ -103,7 +105,7 @@ def _folders(names: list[str]) -> Iterator[Finding]:
 
 def _archives(names: list[str]) -> Iterator[Finding]:
     for name in names:
-        if name.endswith(ARCHIVES):
+        if name.lower().endswith(ARCHIVES):
             yield _finding(
                 "error",
                 f"{name} is an archive, and a prefix is mounted without unpacking",
@@ -140,13 +142,13 @@ def _base(name: str) -> str:
     return PurePosixPath(name).name
 
 
-def _finding(severity: str, message: str, fix: str) -> Finding:
+def _finding(severity: Severity, message: str, fix: str) -> Finding:
     return Finding(
         rule="LMI028",
         message=message,
         why=_WHY,
         fix=fix,
-        severity="warning" if severity == "warning" else "error",
+        severity=severity,
         where="model_data",
         source=_SOURCE,
     )

@@ -167,9 +167,8 @@ def _served(
     for component in deployment.components_on(endpoint):
         for _, variant in deployment.hosts(component):
             for one in component.specifications:
-                is_adapter = (
-                    one.base_component is not None
-                )  # its container names the adapter's files
+                # An adapter's container names the adapter's files.
+                is_adapter = one.base_component is not None
                 yield from _views(
                     deployment,
                     f"Component {name_of(component)}",

@@ -8,7 +8,13 @@ from lmi_constructs.runtime.answers import collect_answer
 from lmi_constructs.runtime.error_translation import error_in_answer, translated
 from lmi_constructs.runtime.errors import StreamInterruptedError
 from lmi_constructs.runtime.stream_decoder import decode_stream
-from lmi_constructs.runtime.stream_events import Finished, TextDelta, UnknownChunk, read_events
+from lmi_constructs.runtime.stream_events import (
+    Finished,
+    TextDelta,
+    UnknownChunk,
+    Usage,
+    read_events,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping
@@ -98,16 +104,21 @@ class AnswerStream:
             close()
 
     def _read_events(self) -> Generator[StreamEvent, None, None]:
-        finished = False
+        begun: set[int] = set()
+        ended: set[int] = set()
+        is_known = True
         with translated(self._what):
             for chunk in decode_stream(_payloads(self._body)):
                 if error := error_in_answer(self._what, chunk):
                     raise error
                 for event in read_events(chunk):
-                    finished = finished or isinstance(event, Finished | UnknownChunk)
+                    if isinstance(event, UnknownChunk):
+                        is_known = False  # nobody knows how such a stream ends
+                    elif not isinstance(event, Usage):
+                        (ended if isinstance(event, Finished) else begun).add(event.choice)
                     self._seen.append(event)
                     yield event
-        if not finished:
+        if is_known and (not ended or begun - ended):
             came = f"after {self.answer.text[-60:]!r}" if self._seen else "before anything came"
             raise StreamInterruptedError(
                 f"{self._what}: the stream ended {came}, and the model had not finished",

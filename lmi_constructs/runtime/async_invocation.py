@@ -21,6 +21,7 @@ from lmi_constructs.runtime.errors import (
     ConnectionFailedError,
     NotReadyError,
     RequestError,
+    StreamInterruptedError,
     ThrottledError,
 )
 from lmi_constructs.runtime.json_text import read_json
@@ -73,7 +74,7 @@ class AsyncInvocation:
                 if (answer := self._look(s3)) is not None:
                     return answer
                 answered = True
-            except (ThrottledError, ConnectionFailedError):
+            except (ThrottledError, ConnectionFailedError, StreamInterruptedError):
                 if not answered:
                     raise  # else S3 is asked again after the pause
             if time.monotonic() + poll_seconds > deadline:

@@ -40,7 +40,7 @@ CONCURRENCY_TARGET_RATIO: Final = 0.6
 """Share of the sustained concurrency at which another instance is asked for, as the constructs do:
 what is there must take what comes while a new instance starts, for minutes."""
 
-_CUT_SHORT: Final = (
+_WHY_CUT_SHORT: Final = (
     "the answer ended without the count of its tokens that others have: its stream broke, or the "
     "container reported an error inside it; see the endpoint's log (lmi diagnose NAME)"
 )
@@ -216,6 +216,8 @@ def capacity(
         time_to_first_token_ms: Longest time to the first token.
         inter_token_latency_ms: Longest time between two tokens.
     """
+    if not levels:
+        return Capacity(concurrency=None, reason="nothing was measured")
     sound = [level for level in levels if level.completed and not level.failed]
     if not sound:
         return Capacity(concurrency=None, reason="every level had failed requests")
@@ -232,7 +234,8 @@ def capacity(
                 f"throughput still rises there ({best:.0f} tokens a second): measure higher levels"
             )
         return Capacity(concurrency=knee, reason=reason)
-    first, between = time_to_first_token_ms or math.inf, inter_token_latency_ms or math.inf
+    first = math.inf if time_to_first_token_ms is None else time_to_first_token_ms
+    between = math.inf if inter_token_latency_ms is None else inter_token_latency_ms
     good = [
         level.concurrency
         for level in sound
@@ -300,7 +303,7 @@ def _level(concurrency: int, measured: Mapping[str, Any]) -> BenchmarkLevel:
         whole_answer=percentiles("e2el"),
         without_usage=without - cut,
         errors=errors + Counter({CUT_SHORT: cut}),
-        reasons=_reasons(measured) | ({CUT_SHORT: _CUT_SHORT} if cut else {}),
+        reasons=_reasons(measured) | ({CUT_SHORT: _WHY_CUT_SHORT} if cut else {}),
     )
 
 

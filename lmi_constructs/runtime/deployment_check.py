@@ -9,8 +9,12 @@ deployment, and is said to be untested.
 from __future__ import annotations
 
 import json
+import threading
 import time
 import urllib.request
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotDone  # Python 3.10 has one of its own
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.runtime.client import LmiClient
@@ -20,18 +24,22 @@ from lmi_constructs.runtime.requests import GenerationRequest
 from lmi_constructs.runtime.smoke import smoke_test
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from lmi_constructs.runtime.smoke import CheckResult
 
-_LONGEST_REASON: Final = 1000
+_LONGEST_REASON_BYTES: Final = 1000
 """CloudFormation takes an answer of 4096 bytes, of which the reason is a part."""
-
 
 _SECONDS_FOR_THE_CHECKS: Final = 180
 """What is kept of the function's time for the checks themselves."""
 
+_SECONDS_TO_ANSWER: Final = 10
+"""What is kept of it to tell CloudFormation that the rest was not enough."""
+
 _POLL_SECONDS: Final = 15
+_ANSWER_SECONDS: Final = 30
+"""What CloudFormation's address may take; Lambda calls a function again that ends with an error."""
 
 
 class SmokeTestFailed(Exception):  # noqa: N818 (what CloudFormation's event will say)
@@ -43,16 +51,50 @@ def handler(event: Mapping[str, Any], context: Any) -> None:
 
     Args:
         event: CloudFormation's request for a custom resource.
-        context: Lambda's context, which knows the time that is left; `None` leaves no time to wait.
+        context: Lambda's context, which knows the time that is left; `None` leaves no time to wait for
+            a copy, and all time for the checks.
     """
-    left = context.get_remaining_time_in_millis() / 1000 if context is not None else 0
+    left = context.get_remaining_time_in_millis() / 1000 if context is not None else None
     reason, data = "", {}
     try:
         if event["RequestType"] != "Delete":
-            data = _tried(event["ResourceProperties"], left - _SECONDS_FOR_THE_CHECKS)
+            patience = (left or 0) - _SECONDS_FOR_THE_CHECKS
+            data = _in_time(left, partial(_tried, event["ResourceProperties"], patience))
     except Exception as error:  # CloudFormation would wait an hour for an answer that never comes
         reason = str(error) or type(error).__name__
     _answer(event, reason, data)
+
+
+def _in_time(left: float | None, work: Callable[[], dict[str, str]]) -> dict[str, str]:
+    """Return what some work returns, or give it up while there is time to say so.
+
+    Args:
+        left: Seconds until Lambda ends the function; `None` if nothing does.
+        work: The work.
+
+    Raises:
+        SmokeTestFailed: If it takes longer.
+        Exception: What the work raises.
+    """
+    done: Future[dict[str, str]] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(work())
+        except BaseException as error:  # raised again where the result is asked for
+            done.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    kept = min(_SECONDS_TO_ANSWER, (left or 0) / 5)
+    try:
+        return done.result(None if left is None else left - kept)
+    except NotDone:
+        if done.done():  # the work's own, or it has ended at the last moment
+            return done.result()
+        raise SmokeTestFailed(
+            f"The checks did not end within {left:.0f} seconds: look whether the endpoint is slow, and"
+            " give the smoke test a longer timeout, or fewer adapters."
+        ) from None
 
 
 def _tried(properties: Mapping[str, Any], patience_seconds: float) -> dict[str, str]:
@@ -110,10 +152,15 @@ def _said(name: str, failed: Iterable[CheckResult], count: int) -> str:
     return f"{len(faults)} of {count} checks of endpoint {name} failed. " + " ".join(faults)
 
 
+def _shortened(reason: str) -> str:
+    """Return the beginning of a reason, which may quote any language, in so many bytes of UTF-8."""
+    return reason.encode(errors="replace")[:_LONGEST_REASON_BYTES].decode(errors="ignore")
+
+
 def _answer(event: Mapping[str, Any], reason: str, data: Mapping[str, str]) -> None:
     body = {
         "Status": "FAILED" if reason else "SUCCESS",
-        "Reason": reason[:_LONGEST_REASON],
+        "Reason": _shortened(reason),
         "PhysicalResourceId": event.get("PhysicalResourceId") or event["LogicalResourceId"],
         "StackId": event["StackId"],
         "RequestId": event["RequestId"],
@@ -122,9 +169,9 @@ def _answer(event: Mapping[str, Any], reason: str, data: Mapping[str, str]) -> N
     }
     request = urllib.request.Request(  # noqa: S310 (CloudFormation's own address)
         event["ResponseURL"],
-        data=json.dumps(body).encode(),
+        data=json.dumps(body, ensure_ascii=False).encode(),
         headers={"Content-Type": ""},  # the address is signed without a content type
         method="PUT",
     )
-    with urllib.request.urlopen(request):  # noqa: S310
+    with urllib.request.urlopen(request, timeout=_ANSWER_SECONDS):  # noqa: S310
         pass

@@ -212,29 +212,31 @@ CONTAINER: Final = (
 )
 
 
+NOT_SIGNED_IN: Final = (
+    botocore_errors.NoCredentialsError,
+    botocore_errors.PartialCredentialsError,
+    botocore_errors.CredentialRetrievalError,
+    botocore_errors.TokenRetrievalError,
+    botocore_errors.SSOError,
+)
+UNREADABLE_CONFIGURATION: Final = (
+    botocore_errors.ConfigParseError,
+    botocore_errors.ConfigNotFound,
+)
+CORRECT_CONFIGURATION: Final = (
+    "correct the AWS configuration file that it names, or AWS_CONFIG_FILE"
+)
+CORRECT_PROFILE: Final = "correct AWS_PROFILE, or unset it"
+
 LOCAL: Final[tuple[tuple[tuple[type[Exception], ...], type[LmiRuntimeError], str], ...]] = (
     (
         (botocore_errors.NoRegionError,),
         CallerError,
         "name the region: --region, LmiClient(region=...) or AWS_DEFAULT_REGION",
     ),
-    (
-        (
-            botocore_errors.NoCredentialsError,
-            botocore_errors.PartialCredentialsError,
-            botocore_errors.CredentialRetrievalError,
-            botocore_errors.TokenRetrievalError,
-            botocore_errors.SSOError,
-        ),
-        CallerError,
-        "sign in to AWS, or set AWS_PROFILE",
-    ),
-    ((botocore_errors.ProfileNotFound,), CallerError, "correct AWS_PROFILE, or unset it"),
-    (
-        (botocore_errors.ConfigParseError, botocore_errors.ConfigNotFound),
-        CallerError,
-        "correct the AWS configuration file that it names, or AWS_CONFIG_FILE",
-    ),
+    (NOT_SIGNED_IN, CallerError, "sign in to AWS, or set AWS_PROFILE"),
+    ((botocore_errors.ProfileNotFound,), CallerError, CORRECT_PROFILE),
+    (UNREADABLE_CONFIGURATION, CallerError, CORRECT_CONFIGURATION),
     (
         (botocore_errors.ParamValidationError, botocore_errors.ValidationError),
         RequestError,

@@ -21,12 +21,12 @@ from lmi_constructs._extras import install
 from lmi_constructs.runtime.connection import service_client
 from lmi_constructs.runtime.errors import CallerError
 from lmi_constructs.runtime.json_text import read_json
+from lmi_constructs.runtime.routing import check_endpoint_name
 from lmi_constructs.runtime.stream_decoder import decode_stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    import httpx2
     import openai
 
 DEFAULT_MODEL: Final = "lmi"
@@ -58,6 +58,7 @@ def openai_client(
             credentials of the environment, and renewed as needed.
 
     Raises:
+        RequestError: If no endpoint can have this name.
         CallerError: If there is no region, or a package is missing.
 
     Example:
@@ -70,13 +71,13 @@ def openai_client(
         ```
     """
     library: Any = _imported("openai")
-    transport = _transport()
+    hooks = _hooks()
     return library.OpenAI(  # type: ignore[no-any-return]
         api_key=token or BearerToken(region),
         base_url=openai_base_url(
             endpoint_name, region=region, inference_component=inference_component
         ),
-        http_client=library.DefaultHttpxClient(transport=transport),
+        http_client=library.DefaultHttpxClient(event_hooks=hooks),
     )
 
 
@@ -86,8 +87,10 @@ def openai_base_url(
     """Return the base URL of an endpoint's OpenAI-compatible path.
 
     Raises:
+        RequestError: If no endpoint can have this name.
         CallerError: If there is no region.
     """
+    check_endpoint_name(endpoint_name)
     host = service_client("sagemaker-runtime", region).meta.endpoint_url
     component = f"/inference-components/{inference_component}" if inference_component else ""
     return f"{host}/endpoints/{endpoint_name}{component}/openai/v1"
@@ -132,8 +135,11 @@ def _imported(module: str) -> Any:
         raise CallerError(f"the package {error.name} is not installed", _EXTRA) from error
 
 
-def _transport() -> httpx2.BaseTransport:
-    """Return a transport that turns the container's streams into server-sent events."""
+def _hooks() -> dict[str, list[Callable[..., None]]]:
+    """Return hooks that turn the container's streams into server-sent events.
+
+    A transport could do so as well, but a client with one of its own asks no proxy of the environment.
+    """
     http: Any = _imported("httpx2")
 
     class Events(http.SyncByteStream):  # type: ignore[misc]
@@ -146,19 +152,17 @@ def _transport() -> httpx2.BaseTransport:
         def close(self) -> None:
             self._stream.close()
 
-    class Transport(http.HTTPTransport):  # type: ignore[misc]
-        def handle_request(self, request: Any) -> Any:
-            streamed = _asks_for_stream(request.content)
-            if streamed:
-                request.headers["Accept-Encoding"] = "identity"
-            response = super().handle_request(request)
-            if streamed and response.status_code == http.codes.OK:
-                response.headers["Content-Type"] = "text/event-stream"
-                response.stream = Events(response.stream)
-            return response
+    def ask(request: Any) -> None:
+        if _asks_for_stream(request.content):
+            request.headers["Accept-Encoding"] = "identity"
 
-    transport: httpx2.BaseTransport = Transport()
-    return transport
+    def read(response: Any) -> None:
+        is_ok = response.status_code == http.codes.OK
+        if is_ok and _asks_for_stream(response.request.content):
+            response.headers["Content-Type"] = "text/event-stream"
+            response.stream = Events(response.stream)
+
+    return {"request": [ask], "response": [read]}
 
 
 def _asks_for_stream(body: bytes) -> bool:

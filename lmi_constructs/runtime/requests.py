@@ -7,6 +7,7 @@ finds (djl-serving@d21927c4 lmi_vllm/vllm_async_service.py).
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from lmi_constructs._near_names import did_you_mean
@@ -18,7 +19,7 @@ from lmi_constructs.runtime.parameters import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from typing_extensions import Unpack
 
@@ -48,7 +49,7 @@ class Request:
         return isinstance(other, Request) and self.body == other.body
 
     def __hash__(self) -> int:
-        return hash(self.encoded())
+        return hash(frozenset(self.body))  # equal bodies may be written in another order
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({dict(self.body)!r})"
@@ -116,7 +117,7 @@ class ChatRequest(Request):
         conversation = (
             [{"role": "user", "content": messages}] if isinstance(messages, str) else list(messages)
         )
-        if not conversation or not all("role" in message for message in conversation):
+        if not conversation or not all(map(_has_role, conversation)):
             raise RequestError(
                 f"messages must be a text, or messages with a role each, got {messages!r}",
                 'write [{"role": "user", "content": "..."}]',
@@ -173,6 +174,10 @@ class GenerationRequest(Request):
         """
         checked = _checked(parameters, GenerationParameters, extra)
         super().__init__({"inputs": inputs, "parameters": checked})
+
+
+def _has_role(message: object) -> bool:
+    return isinstance(message, Mapping) and "role" in message
 
 
 def _checked(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from click.testing import Result
 
 
-def run(*arguments: str, input: str | None = None) -> Result:
+def run(*arguments: str, input: str | bytes | None = None) -> Result:
     return CliRunner().invoke(lmi, ["presets", *arguments], input=input)
 
 
@@ -78,3 +78,9 @@ def test_checks_a_folder_and_a_listing(tmp_path: Path) -> None:
     assert run("--layout", str(tmp_path)).exit_code == 1
     assert run("--layout", "-", input="config.json\nmodel.safetensors\n").exit_code == 0
     assert run("--layout", "-", input="model.safetensors\n").exit_code == 1
+    assert run("--layout", "-", input=b"\xff\n").exit_code == 2
+
+
+def test_reads_settings_beside_a_model_whatever_bytes_they_have(tmp_path: Path) -> None:
+    (tmp_path / "serving.properties").write_bytes(b"# caf\xe9\noption.model_id=Qwen/Qwen3-8B\n")
+    assert run("--layout", str(tmp_path)).exit_code == 0

@@ -98,3 +98,17 @@ def test_leaves_nothing_behind(aws: Any, cloudformation: Any) -> None:
     assert api.describe_addresses()["Addresses"] == []
     assert _endpoints(api) == []
     assert len(aws.client("s3").list_buckets()["Buckets"]) == 1  # retained by its policy
+
+
+def test_what_somebody_deleted_before_does_not_keep_the_stack(
+    aws: Any, cloudformation: Any
+) -> None:
+    api = aws.client("ec2")
+    vpc = api.describe_vpcs()["Vpcs"][0]["VpcId"]
+    table = {"Type": "AWS::EC2::RouteTable", "Properties": {"VpcId": vpc}}
+    template = {"Resources": {"Table": table}, "Outputs": {"Id": {"Value": {"Ref": "Table"}}}}
+    assert roll_out(cloudformation, "create", template) == "CREATE_COMPLETE"
+    (made,) = cloudformation.describe_stacks(StackName="Network")["Stacks"][0]["Outputs"]
+    api.delete_route_table(RouteTableId=made["OutputValue"])
+    cloudformation.delete_stack(StackName="Network")
+    assert cloudformation.describe_stacks()["Stacks"] == []

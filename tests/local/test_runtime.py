@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
@@ -92,7 +93,23 @@ def test_inputs_stream_tokens_and_the_text_at_last(runtime: Any, deployed: str) 
     assert lines[-1]["details"]["finish_reason"] == "length"
 
 
-@pytest.mark.parametrize("body", [{}, {"text": "x"}, b"no json", [1], {"messages": 3}])
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"text": "x"},
+        b"no json",
+        [1],
+        {"messages": 3},
+        {"prompt": "x", "max_tokens": 0},
+        {"inputs": "x", "parameters": {"max_new_tokens": -1}},
+        b'{"prompt": "x", "max_tokens": Infinity}',
+        {
+            "prompt": "x",
+            "response_format": {"type": "json_schema", "json_schema": {"schema": {"enum": []}}},
+        },
+    ],
+)
 @pytest.mark.parametrize("operation", ["invoke_endpoint", "invoke_endpoint_with_response_stream"])
 def test_a_body_the_container_cannot_use_is_a_model_error(
     runtime: Any, deployed: str, body: object, operation: str
@@ -224,6 +241,22 @@ def test_a_server_that_is_not_there_is_named() -> None:
     reply = ForwardingEngine("http://127.0.0.1:9/").invoke(Invocation(b"{}", {}, "chat", "x"))
     assert reply.status == 503
     assert b"cannot be reached at http://127.0.0.1:9/invocations" in reply.read()
+
+
+def test_a_server_that_speaks_no_http_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def answer() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(b"220 mail ready\r\n")
+
+        threading.Thread(target=answer, daemon=True).start()
+        engine = ForwardingEngine(f"http://127.0.0.1:{listener.getsockname()[1]}")
+        reply = engine.invoke(Invocation(b"{}", {}, "chat", "x"))
+    assert reply.status == 503
+    assert b"cannot be reached" in reply.read()
 
 
 def test_an_engine_that_is_no_address_is_refused() -> None:

@@ -149,13 +149,15 @@ def free_port() -> int:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_command_prints_lines_to_paste_and_stops_cleanly(
-    number: signal.Signals, free_port: int
+    monkeypatch: pytest.MonkeyPatch, number: signal.Signals, free_port: int
 ) -> None:
+    monkeypatch.setenv("http_proxy", "http://proxy:3128")
+    monkeypatch.setenv("no_proxy", "a, b")
     asked = 0 if number == signal.SIGINT else free_port
     process = run("from lmi_constructs.cli.local import local; local()", "--port", str(asked))
     assert process.stdout is not None
     lines: list[str] = []
-    while not any("CDK_DEFAULT_REGION" in line for line in lines):
+    while not any("export no_proxy" in line for line in lines):
         lines.append(process.stdout.readline())
     process.send_signal(number)
     rest, _ = process.communicate(timeout=30)
@@ -167,6 +169,7 @@ def test_the_command_prints_lines_to_paste_and_stops_cleanly(
     assert port == asked or (asked == 0 and port > 1023)
     assert f"export AWS_ENDPOINT_URL={found[1]}\n" in lines
     assert "export CDK_DEFAULT_ACCOUNT=123456789012\n" in lines
+    assert "export no_proxy='a, b,localhost'\n" in lines
     assert process.returncode == 0
     assert "Traceback" not in rest
     with socket.socket() as probe, pytest.raises(ConnectionRefusedError):

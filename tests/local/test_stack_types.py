@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import aws_cdk as cdk
+import pytest
 from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk.assertions import Template
 
@@ -61,7 +62,10 @@ def test_a_composite_alarm_is_made(stack: Any, template: dict[str, Any]) -> None
     assert found["CompositeAlarms"][0]["AlarmRule"].startswith('ALARM("S-Alarm-')
 
 
-def test_a_bucket_policy_that_asks_for_tls_does_not_lock_everyone_out(stack: Any) -> None:
+@pytest.mark.parametrize("as_list", [True, False])
+def test_a_bucket_policy_that_asks_for_tls_does_not_lock_everyone_out(
+    stack: Any, as_list: bool
+) -> None:
     denial = {
         "Effect": "Deny",
         "Action": "s3:*",
@@ -76,7 +80,10 @@ def test_a_bucket_policy_that_asks_for_tls_does_not_lock_everyone_out(stack: Any
                 "Type": "AWS::S3::BucketPolicy",
                 "Properties": {
                     "Bucket": {"Ref": "Bucket"},
-                    "PolicyDocument": {"Version": "2012-10-17", "Statement": [denial]},
+                    "PolicyDocument": {
+                        "Version": "2012-10-17",
+                        "Statement": [denial] if as_list else denial,
+                    },
                 },
             },
         }

@@ -138,9 +138,24 @@ def test_tells_an_operator_what_to_do(
     endpoint.add_alarms(p99_latency=cdk.Duration.seconds(30))
     found = alarms_of(resources, stack)
     assert "longer than 30 s" in found["ModelLatency"]["AlarmDescription"]
-    assert "More than 1.0% of requests" in found["Invocation5XXErrors"]["AlarmDescription"]
+    assert "At least 1 % of requests" in found["Invocation5XXErrors"]["AlarmDescription"]
     for alarm in found.values():
         assert 60 < len(alarm["AlarmDescription"]) <= 1024
+
+
+def test_says_a_small_share_as_it_is(
+    endpoint: LmiEndpoint, stack: cdk.Stack, resources: Any
+) -> None:
+    endpoint.add_alarms(error_rate=0.0004, client_error_rate=0.0125)
+    found = alarms_of(resources, stack)
+    assert "At least 0.04 % of" in found["Invocation5XXErrors"]["AlarmDescription"]
+    assert "At least 1.25 % of" in found["Invocation4XXErrors"]["AlarmDescription"]
+
+
+@pytest.mark.parametrize("seconds", [1, 5, 45])
+def test_refuses_periods_that_no_alarm_can_have(endpoint: LmiEndpoint, seconds: int) -> None:
+    with pytest.raises(LmiError, match="LMI088"):
+        endpoint.metric("ModelLatency", period=cdk.Duration.seconds(seconds))
 
 
 def test_notifies_a_topic(endpoint: LmiEndpoint, stack: cdk.Stack, resources: Any) -> None:

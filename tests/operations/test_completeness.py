@@ -169,6 +169,17 @@ def test_a_leftover_index_of_another_format_is_a_warning() -> None:
     assert (only.severity, "delete pytorch_model.bin.index.json" in only.fix) == ("warning", True)
 
 
+@pytest.mark.parametrize("number", ["Infinity", "-Infinity", "NaN", "1e999"])
+def test_numbers_that_are_none_do_not_make_it_crash(number: str) -> None:
+    shards = '{"w": "model-00001-of-00002.safetensors", "v": "model-00002-of-00002.safetensors"}'
+    index = f'{{"metadata": {{"total_size": {number}}}, "weight_map": {shards}}}'
+    assert check_files(Memory({**model_files(), INDEX: index.encode()})) == ()
+    header = f'{{"w": {{"data_offsets": [0, {number}]}}}}'.encode()
+    weights = len(header).to_bytes(8, "little") + header + b"1234"
+    (found,) = check_files(Memory({**model_files(), FIRST: weights}))
+    assert found.message == f"{FIRST} has no header of safetensors"
+
+
 @given(st.dictionaries(st.sampled_from(sorted(model_files())), st.binary(max_size=200)))
 def test_no_content_of_any_file_makes_it_crash(changes: dict[str, bytes]) -> None:
     found = check_files(Memory({**model_files(), **changes}))

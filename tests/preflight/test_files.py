@@ -58,6 +58,15 @@ def test_says_what_is_wrong_with_the_files(
     assert [each.status for each in found] == [status]
 
 
+def test_an_object_for_the_prefix_itself_is_one_failure(account: Prepared) -> None:
+    account.put({"": b"", "config.json": None})
+    found = account.look()
+    said = [each.detail for each in found if each.status == "fail"]
+    assert any("stands for a folder" in detail for detail in said)
+    assert not [detail for detail in said if "does not exist" in detail]
+    assert not [each for each in found if each.check == "key"]
+
+
 def test_a_prefix_of_an_archive_alone_is_one_failure(account: Prepared) -> None:
     account.put({"model.tar.gz": b"x"}, prefix="packed/")
     found = account.look(template(**{URI: "s3://models/packed/"}))
@@ -296,11 +305,12 @@ def test_the_adapter_of_another_model_is_pointed_out(
         ("model.layers.0.mlp.down_proj.lora_A.weight", 14336, False),
         ("vision.blocks.0.attn.q_proj.lora_A.weight", 1024, False),
         ("model.layers.0.self_attn.q_proj.lora_B.weight", 16, False),
+        ("model.layers.0.self_attn.q_proj.lora_A.weight", [2048], False),
     ],
 )
 @pytest.mark.parametrize("nested", [False, True])
 def test_an_adapter_of_a_model_of_another_width_fails(
-    account: Prepared, name: str, width: int, fails: bool, nested: bool
+    account: Prepared, name: str, width: object, fails: bool, nested: bool
 ) -> None:
     tensor = {"dtype": "U8", "shape": [16, width], "data_offsets": [0, 4]}
     header = json.dumps({f"base_model.model.{name}": tensor}).encode()

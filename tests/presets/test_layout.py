@@ -23,6 +23,7 @@ def test_lets_the_layout_of_the_guide_pass() -> None:
         (["config.json"], "no weights"),
         (["config.json", "m.safetensors", "conf/serving.properties"], "nothing reads it"),
         ([*GOOD, "model.tar.gz"], "mounted without unpacking"),
+        ([*GOOD, "MODEL.ZIP"], "mounted without unpacking"),
         ([*GOOD, "adapters/"], "stands for a folder"),
         ([*GOOD, "adapters/fr/weights/adapter_config.json"], "has no adapter_config.json"),
     ],

@@ -114,6 +114,12 @@ def test_a_question_without_an_answer_does_not_end_the_wait(s3: Any) -> None:
     will_lack(s3, "results/1.out", "SlowDown")
     will_hold(s3, "results/1.out", json.dumps(ANSWER).encode())
     assert queued(s3).result(poll_seconds=0.01).text == "Hi."
+    will_lack(s3, "results/1.out")
+    will_lack(s3, "failures/1-error.out")
+    cut = {"Body": StreamingBody(io.BytesIO(b"{"), 999)}
+    s3.stubber.add_response("get_object", cut, {"Bucket": "out", "Key": "results/1.out"})
+    will_hold(s3, "results/1.out", json.dumps(ANSWER).encode())
+    assert queued(s3).result(poll_seconds=0.01).text == "Hi."
     will_lack(s3, "results/1.out", "SlowDown")
     with pytest.raises(ThrottledError):  # at once: nothing was ever answered
         queued(s3).result()

@@ -82,6 +82,8 @@ def test_with_limits_the_highest_level_that_keeps_them_counts() -> None:
     assert capacity(SWEEP, time_to_first_token_ms=500, inter_token_latency_ms=20).concurrency == 16
     assert capacity(SWEEP, inter_token_latency_ms=19).concurrency is None
     assert capacity(SWEEP, inter_token_latency_ms=19).target is None
+    assert capacity(SWEEP, time_to_first_token_ms=0).concurrency is None
+    assert capacity([]).reason == "nothing was measured"
 
 
 def test_a_level_with_failed_requests_never_counts() -> None:

@@ -21,6 +21,7 @@ from lmi_constructs.runtime import (
     Request,
     RequestError,
     Routing,
+    StreamInterruptedError,
     TextDelta,
     ToolCall,
     ToolCallDelta,
@@ -127,6 +128,8 @@ def test_refuses_adapters_that_are_not_one_name(client: LmiClient, adapters: Any
         (lambda c: c.generate("Hi", max_tokens=3), r"extra=\{'max_tokens'"),
         (lambda c: c.chat([]), "role"),
         (lambda c: c.chat([{"content": "Hi"}]), "role"),
+        (lambda c: c.chat(["a role-play"]), "role"),
+        (lambda c: c.chat([1]), "role"),
         (lambda c: c.chat("Hi", temperature=float("nan")), "JSON"),
         (lambda c: c.chat("Hi", stop={"a"}), "JSON"),
         (lambda c: c.submit(), "either a request or"),
@@ -242,6 +245,21 @@ def test_a_stream_of_another_form_can_be_read_as_bytes(runtime: Any, client: Lmi
         client.stream_chat("Hi").read()
 
 
+def test_a_stream_ends_only_with_its_last_answer(runtime: Any, client: LmiClient) -> None:
+    first = b'{"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"stop"}]}\n'
+    second = b'{"choices":[{"index":1,"delta":{"content":"b"}}]}\n'
+    ended = b'{"choices":[{"index":1,"delta":{},"finish_reason":"stop"}]}\n'
+    runtime.will_stream(second, first)
+    with pytest.raises(StreamInterruptedError, match="had not finished"):
+        client.stream_chat("Hi", n=2).read()
+    runtime.will_stream(second, first, ended)
+    answer = client.stream_chat("Hi", n=2).read()
+    assert [(choice.text, choice.finish_reason) for choice in answer.choices] == [
+        ("a", "stop"),
+        ("b", "stop"),
+    ]
+
+
 def test_text_that_should_be_json_says_why_it_is_not(runtime: Any, client: LmiClient) -> None:
     runtime.will_answer({"choices": [{"message": {"content": "Sure!"}, "finish_reason": "length"}]})
     with pytest.raises(AnswerError, match=r"finish reason length.*response_format"):
@@ -249,6 +267,7 @@ def test_text_that_should_be_json_says_why_it_is_not(runtime: Any, client: LmiCl
 
 
 def test_requests_of_the_same_body_are_equal() -> None:
-    assert ChatRequest("Hi", max_tokens=1) == Request(
-        {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}
-    )
+    chat = ChatRequest("Hi", max_tokens=1)
+    same = Request({"max_tokens": 1, "messages": [{"content": "Hi", "role": "user"}]})
+    assert chat == same
+    assert {chat: "answer"}[same] == "answer"

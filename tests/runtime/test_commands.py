@@ -27,7 +27,7 @@ LINES = (
 )
 
 
-def run(command: Any, runtime: Any, *arguments: str, given: str | None = None) -> Any:
+def run(command: Any, runtime: Any, *arguments: str, given: str | bytes | None = None) -> Any:
     return CliRunner().invoke(command, arguments, input=given, env=runtime.environment)
 
 
@@ -139,6 +139,8 @@ def test_a_whole_body_comes_from_a_file(runtime: Any, tmp_path: Any) -> None:
         (["chat", "--body", "-"], "{", "no JSON"),
         (["chat", "--body", "-"], "[]", "no JSON object"),
         (["chat", "--body", "-"], "[" * 100_000, "nested too deeply"),
+        (["chat", "--body", "-"], b"{\xff}", "not text in UTF-8"),
+        (["chat", "-"], b"\xff", "not text in UTF-8"),
         (["chat", "\udcff"], None, "texts in UTF-8"),
         (["chat", "Hi", "--temperature", "nan"], None, "finite numbers"),
         (["chat", "Hi", "--body", "-"], "{}", "either"),
@@ -154,7 +156,7 @@ def test_a_whole_body_comes_from_a_file(runtime: Any, tmp_path: Any) -> None:
     ],
 )
 def test_a_mistake_in_the_command_is_a_message_and_status_2(
-    runtime: Any, command: Any, arguments: list[str], given: str | None, message: str
+    runtime: Any, command: Any, arguments: list[str], given: str | bytes | None, message: str
 ) -> None:
     result = run(command, runtime, *arguments, given=given)
     assert result.exit_code == 2, result.output

@@ -158,3 +158,49 @@ def test_whatever_goes_wrong_is_told_at_once(
     assert answer["PhysicalResourceId"] == "SmokeTest"
     assert answer["Reason"].startswith("xxx")
     assert len(json.dumps(answer)) < 4096
+
+
+def test_checks_that_take_too_long_are_told_before_lambda_ends_them(
+    heard: tuple[str, list[dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, answers = heard
+    forever = threading.Event()
+
+    class Short:
+        def get_remaining_time_in_millis(self) -> int:
+            return 500
+
+    monkeypatch.setattr(deployment_check, "smoke_test", lambda *_, **__: forever.wait(60))
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    deployment_check.handler(event(url, "Create"), Short())
+    forever.set()
+    assert answers[0]["Status"] == "FAILED"
+    assert "did not end within" in answers[0]["Reason"]
+
+
+def test_a_timeout_of_the_checks_themselves_is_said_as_it_is(
+    heard: tuple[str, list[dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, answers = heard
+
+    def slow(*_: object, **__: object) -> None:
+        raise TimeoutError("the socket timed out")
+
+    monkeypatch.setattr(deployment_check, "smoke_test", slow)
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    deployment_check.handler(event(url, "Create"), Lambda())
+    assert answers[0]["Reason"] == "the socket timed out"
+
+
+def test_a_reason_in_any_language_fits_what_cloudformation_takes(
+    heard: tuple[str, list[dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, answers = heard
+
+    def broken(*_: object, **__: object) -> None:
+        raise OSError("안" * 9000 + "\ud800")
+
+    monkeypatch.setattr(deployment_check, "smoke_test", broken)
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    deployment_check.handler(event(url, "Create"), None)
+    assert answers[0]["Reason"] == "안" * 333  # 3 bytes each, of 1000

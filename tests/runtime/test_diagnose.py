@@ -59,6 +59,58 @@ def test_what_a_missing_log_means_depends_on_the_state(
     assert ("LMI033" in report.notes[0]) == (status == "Creating")
 
 
+def add_component(aws: Any, name: str, specification: dict[str, Any]) -> None:
+    aws.client("sagemaker").create_inference_component(
+        InferenceComponentName=name,
+        EndpointName="chat",
+        VariantName="AllTraffic",
+        Specification=specification,
+        RuntimeConfig={"CopyCount": 1},
+    )
+
+
+@pytest.fixture
+def fleet(aws: Any, deployed: str) -> Any:
+    """The endpoint without a model of its own, and the log of a component that ran out of memory."""
+    sagemaker = aws.client("sagemaker")
+    sagemaker.delete_endpoint(EndpointName="chat")
+    variant = {"VariantName": "AllTraffic", "InstanceType": "ml.g6.12xlarge"}
+    sagemaker.create_endpoint_config(
+        EndpointConfigName="fleet",
+        ExecutionRoleArn="arn:aws:iam::123456789012:role/Execution",
+        ProductionVariants=[{**variant, "InitialInstanceCount": 1}],
+    )
+    sagemaker.create_endpoint(EndpointName="chat", EndpointConfigName="fleet")
+    write_log(aws, OOM, group="/aws/sagemaker/InferenceComponents/base")
+    return aws
+
+
+NEEDS = {"NumberOfAcceleratorDevicesRequired": 1, "MinMemoryRequiredInMb": 1024}
+
+
+def test_the_settings_of_a_component_are_those_of_its_own_container(fleet: Any) -> None:
+    image = "763104351884.dkr.ecr.us-east-1.amazonaws.com/djl-inference:0.36.0-lmi27.0.0-cu130"
+    container = {"Image": image, "Environment": {"OPTION_MAX_ROLLING_BATCH_SIZE": "48"}}
+    add_component(fleet, "base", {"Container": container, "ComputeResourceRequirements": NEEDS})
+    add_component(fleet, "adapter", {"BaseInferenceComponentName": "base"})
+    changed = {change.field: (change.before, change.after) for change in diagnosed(fleet).changes}
+    assert changed["max_rolling_batch_size"] == (48, 24)
+
+
+def test_the_settings_of_a_component_may_be_those_of_a_model(fleet: Any) -> None:
+    add_component(fleet, "base", {"ModelName": "llama", "ComputeResourceRequirements": NEEDS})
+    changed = {change.field: (change.before, change.after) for change in diagnosed(fleet).changes}
+    assert changed["max_rolling_batch_size"] == (64, 32)
+
+
+def test_of_several_components_none_is_changed_by_guess(fleet: Any) -> None:
+    for name in ("base", "other"):
+        add_component(fleet, name, {"ModelName": "llama", "ComputeResourceRequirements": NEEDS})
+    report = diagnosed(fleet)
+    assert report.changes == ()
+    assert "2 components with settings of their own" in report.notes[-1]
+
+
 def test_an_endpoint_that_does_not_exist_is_an_error(aws: Any) -> None:
     with pytest.raises(EndpointNotFoundError):
         diagnosed(aws)
@@ -111,7 +163,7 @@ def test_settings_that_cannot_be_read_are_a_note(code: str) -> None:
     assert "no change is worked out" in report.notes[-1]
 
 
-def run(aws: Any, *arguments: str, given: str | None = None) -> Any:
+def run(aws: Any, *arguments: str, given: str | bytes | None = None) -> Any:
     return CliRunner().invoke(diagnose, arguments, input=given, env=aws.environment())
 
 
@@ -175,3 +227,9 @@ def test_a_mistake_in_the_command_is_a_message(arguments: list[str], message: st
     result = CliRunner().invoke(diagnose, arguments)
     assert result.exit_code == 2
     assert message in result.output
+
+
+def test_a_log_may_hold_bytes_that_are_no_text(aws: Any) -> None:
+    result = run(aws, "--log", "-", given=b"\xff\xfe " + HEADS.encode())
+    assert result.exit_code == 1
+    assert "28 attention heads cannot be shared" in result.output

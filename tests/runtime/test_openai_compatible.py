@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lmi_constructs.runtime import CallerError
+from lmi_constructs.runtime import CallerError, RequestError
 from lmi_constructs.runtime.openai_compatible import (
     DEFAULT_MODEL,
     BearerToken,
@@ -51,6 +51,19 @@ def test_a_plain_answer_is_read_by_openais_client(runtime: Any, client: Any) -> 
     sent = {name.lower(): value for name, value in headers.items()}
     assert sent["authorization"] == "Bearer a-token"
     assert body == {"model": "lmi", "messages": MESSAGES}
+
+
+def test_a_proxy_of_the_environment_is_asked(runtime: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("openai")
+    monkeypatch.setenv("AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME", "http://runtime.invalid")
+    monkeypatch.setenv("http_proxy", runtime.url)
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    runtime.will_send(LINES, **{"Content-Type": "application/jsonlines"})
+    client = openai_client("chat", region="us-east-1", token=lambda: "a-token")
+    stream = client.chat.completions.create(model=DEFAULT_MODEL, messages=MESSAGES, stream=True)
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in stream) == "안녕 🦙"
+    assert runtime.asked[0][0] == "http://runtime.invalid/endpoints/chat/openai/v1/chat/completions"
 
 
 @pytest.mark.parametrize("size", [1, 7, 10_000])
@@ -102,6 +115,11 @@ def test_the_base_url_is_that_of_the_region(
 ) -> None:
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     assert openai_base_url("chat", region=region, inference_component=component) == url
+
+
+def test_what_no_endpoint_can_be_named_makes_no_url() -> None:
+    with pytest.raises(RequestError, match="is no name of an endpoint"):
+        openai_base_url("arn:aws:sagemaker:us-east-1:123456789012:endpoint/chat")
 
 
 class Generator:

@@ -140,6 +140,8 @@ def test_changes_instance_and_release_by_context(template: Template) -> None:
         ({"max_modle_len": "8192"}, "nothing reads -c max_modle_len; did you mean max_model_len?"),
         ({"model-bucket": "my-models"}, "did you mean model_bucket?"),
         ({"max_capacity": "many"}, "-c max_capacity=many is not a whole number"),
+        ({"max_capacity": 2.5}, "-c max_capacity=2.5 is not a whole number"),
+        ({"max_capacity": True}, "-c max_capacity=True is not a whole number"),
         ({"model_prefix": "oss/"}, "-c model_prefix needs -c model_bucket"),
         ({"preset": "GPT_OSS_120B"}, "did you mean gpt-oss-120b?"),
     ],

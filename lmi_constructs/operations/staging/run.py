@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.findings import Finding, raise_errors
-from lmi_constructs.operations.completeness import ADAPTER_CONFIG, check_files
+from lmi_constructs.operations.completeness import ADAPTER_CONFIG, WEIGHTS, check_files
 from lmi_constructs.operations.s3_files import S3Files
 from lmi_constructs.operations.staging.selection import select
 from lmi_constructs.operations.staging.source import (
@@ -37,7 +37,6 @@ _WHY_BUCKET: Final = (
     "fewer than 3 characters"
 )
 _WHY_PREFIX: Final = "SageMaker mounts what is below a prefix that ends in exactly one slash"
-_WEIGHTS: Final = (".safetensors", ".bin", ".pt", ".pth", ".gguf")
 _ADAPTER_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]*")
 
 
@@ -183,7 +182,10 @@ def _additions(
     for name, place in adapters.items():
         if not _ADAPTER_NAME.fullmatch(name):
             message = f"the adapter name {name!r} is no name of a folder"
-            raise unusable("adapters", message, "use letters, digits, -")
+            write = (
+                "begin with a letter or digit, and go on with those, hyphens, underscores or dots"
+            )
+            raise unusable("adapters", message, write)
         folder = local_path(place, "adapters")
         if not (folder / ADAPTER_CONFIG).is_file():
             message = f"adapter {name}: {folder} has no {ADAPTER_CONFIG}"
@@ -234,7 +236,7 @@ def _refuse_long(files: LocalFiles, prefix: str) -> None:
 
 def _refuse_other_weights(found: Mapping[str, Standing], target: S3Files) -> None:
     """Refuse to mix two models: weights of another name, or of the same name and other content."""
-    there = [name for name in target.sizes if "/" not in name and name.endswith(_WEIGHTS)]
+    there = [name for name in target.sizes if "/" not in name and name.endswith(WEIGHTS)]
     strange = sorted(name for name in there if name not in found)
     changed = sorted(name for name in there if found.get(name) == "other")
     if strange or changed:

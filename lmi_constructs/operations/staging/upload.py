@@ -99,18 +99,9 @@ def upload(
             with asking(target.uri, "s3:PutObject"), manager:
                 futures = []
                 for name in step:
-                    path = files.paths[name]
-                    before[name] = _state(path)
-                    arguments = {
-                        "ChecksumAlgorithm": "SHA256",
-                        "Metadata": {DIGEST: digest(path)},
-                        **encryption.arguments,
-                    }
-                    key = f"{target.prefix}{name}"
-                    reporter = [_subscriber(progress)]
-                    futures.append(
-                        manager.upload(str(path), target.bucket, key, arguments, reporter)
-                    )
+                    before[name] = _state(files.paths[name])
+                    given = _given(name, files, target, encryption)
+                    futures.append(manager.upload(*given, [_subscriber(progress)]))
                 for future in futures:
                     future.result()
         except (AwsError, OSError, EOFError) as error:
@@ -121,6 +112,19 @@ def upload(
                 f"a file of the source cannot be read: {error}", why="the upload broke off"
             ) from error
         _refuse_changed(before, files, target)
+
+
+def _given(
+    name: str, files: LocalFiles, target: S3Files, encryption: Encryption
+) -> tuple[str, str, str, dict[str, Any]]:
+    """Return what an upload takes: the file, bucket and key, and the arguments of S3's operation."""
+    path = files.paths[name]
+    arguments = {
+        "ChecksumAlgorithm": "SHA256",
+        "Metadata": {DIGEST: digest(path)},
+        **encryption.arguments,
+    }
+    return str(path), target.bucket, f"{target.prefix}{name}", arguments
 
 
 def _state(path: Path) -> tuple[int, int]:

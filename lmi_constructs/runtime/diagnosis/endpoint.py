@@ -15,7 +15,7 @@ from lmi_constructs.runtime.errors import LmiRuntimeError
 from lmi_constructs.runtime.readiness import component_state, endpoint_state
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lmi_constructs.container import Change
     from lmi_constructs.runtime.diagnosis.recognise import Diagnosis
@@ -80,7 +80,7 @@ def diagnose_endpoint(name: str, *, sagemaker: Any, logs: Any) -> Report:
         notes.append(_NO_LOG_IN_SERVICE if in_service else _NO_LOG.format(name=name))
     reasons = [state.reason for state in states if state.reason]
     diagnoses = recognise([*lines, *reasons])
-    changes = _changes(diagnoses, states[0], sagemaker, notes)
+    changes = _changes(diagnoses, states[0], components, sagemaker, notes)
     return Report(states=tuple(states), diagnoses=diagnoses, changes=changes, notes=tuple(notes))
 
 
@@ -124,7 +124,11 @@ def _latest_streams(group: str, logs: Any) -> list[str]:
 
 
 def _changes(
-    diagnoses: Iterable[Diagnosis], state: EndpointState, sagemaker: Any, notes: list[str]
+    diagnoses: Iterable[Diagnosis],
+    state: EndpointState,
+    components: Sequence[str],
+    sagemaker: Any,
+    notes: list[str],
 ) -> tuple[Change, ...]:
     """Return what the remedies change in the settings that the endpoint was deployed with."""
     remedies = dict.fromkeys(
@@ -133,7 +137,7 @@ def _changes(
     if not remedies:
         return ()
     try:
-        container = _container(state, sagemaker)
+        container = _container(state, components, sagemaker)
         settings = LmiSettings.from_environment(container.get("Environment", {}))
     except (LmiRuntimeError, LmiError) as error:
         notes.append(f"its settings could not be read, so no change is worked out: {error}")
@@ -143,13 +147,44 @@ def _changes(
     return tuple(change for changes in found for change in changes)
 
 
-def _container(state: EndpointState, sagemaker: Any) -> Mapping[str, Any]:
-    """Return the first model's container."""
+def _container(
+    state: EndpointState, components: Sequence[str], sagemaker: Any
+) -> Mapping[str, Any]:
+    """Return the container of the first variant's model, or of the one component that has its own.
+
+    Raises:
+        LmiRuntimeError: If it cannot be described, or several components have one.
+    """
     with translated(f"endpoint configuration {state.config}"):
         config = sagemaker.describe_endpoint_config(EndpointConfigName=state.config)
-        model = config["ProductionVariants"][0].get("ModelName")
-        if model is None:
-            return {}
+    model = config["ProductionVariants"][0].get("ModelName")
+    if model is not None:
+        return _of_model(model, sagemaker)
+    found = [_specification(component, sagemaker) for component in components]
+    own = [one for one in found if "BaseInferenceComponentName" not in one]  # others are adapters
+    if len(own) != 1:
+        raise LmiRuntimeError(
+            f"endpoint {state.name} has {len(own)} components with settings of their own",
+            "save the log of one component, and look at it alone: lmi diagnose --log FILE",
+        )
+    if "ModelName" in own[0]:
+        return _of_model(own[0]["ModelName"], sagemaker)
+    container: Mapping[str, Any] = own[0].get("Container", {})
+    image = container.get("DeployedImage", {}).get("SpecifiedImage", "")
+    return {**container, "Image": image}
+
+
+def _specification(component: str, sagemaker: Any) -> Mapping[str, Any]:
+    with translated(f"component {component}"):
+        described = sagemaker.describe_inference_component(InferenceComponentName=component)
+    specification: Mapping[str, Any] = (
+        described.get("Specification") or (described.get("Specifications") or [{}])[0]
+    )
+    return specification
+
+
+def _of_model(model: str, sagemaker: Any) -> Mapping[str, Any]:
+    with translated(f"model {model}"):
         described = sagemaker.describe_model(ModelName=model)
     container: Mapping[str, Any] = (
         described.get("PrimaryContainer") or (described.get("Containers") or [{}])[0]
