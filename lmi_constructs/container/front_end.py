@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from lmi_constructs.container.tokens import is_token
+from lmi_constructs.container.cdk_tokens import is_token
 from lmi_constructs.facts.handler import aliases
 from lmi_constructs.findings import Finding, LmiError
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.container import values
+from lmi_constructs.container.cdk_tokens import is_token
 from lmi_constructs.container.field_names import FIELD_OF_OPTION, VARIABLE_OF_FIELD
 from lmi_constructs.container.front_end import OVERRIDES, Option, Value, given, merge
 from lmi_constructs.container.recommender import ASYNC_HANDLER
-from lmi_constructs.container.tokens import is_token
 from lmi_constructs.facts.handler import aliases
 from lmi_constructs.facts.options import option
 from lmi_constructs.findings import Finding, raise_errors

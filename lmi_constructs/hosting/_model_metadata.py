@@ -12,7 +12,7 @@ from lmi_constructs.checks.metadata import (
     is_secret,
 )
 from lmi_constructs.container.front_end import read_serving_properties
-from lmi_constructs.hosting._tokens import is_token
+from lmi_constructs.hosting._cdk_tokens import is_token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

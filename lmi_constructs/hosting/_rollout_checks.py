@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from lmi_constructs.facts.limits import limits
 from lmi_constructs.findings import Finding
+from lmi_constructs.hosting._cdk_tokens import is_token
 from lmi_constructs.hosting._stack_environment import StackEnvironment
-from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.hosting._units import seconds
 from lmi_constructs.readable import readable
 

@@ -9,8 +9,8 @@ from aws_cdk import aws_iam as iam
 from lmi_constructs.hosting._grants import INVOKING, allow
 from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._names import check_name
-from lmi_constructs.hosting._places import PlacedConstruct
 from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._scope_and_id import CheckedConstruct
 from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.monitoring.metrics import endpoint_metric, seconds_of_period
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from constructs import Construct
 
 
-class EndpointBase(PlacedConstruct):
+class EndpointBase(CheckedConstruct):
     """An endpoint, defined in this app or imported."""
 
     _name_of_metrics: str | None = None

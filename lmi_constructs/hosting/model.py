@@ -12,14 +12,10 @@ from lmi_constructs.container import LmiContainer, LmiSettings
 from lmi_constructs.container.environment_limits import limit_findings
 from lmi_constructs.facts.models import models
 from lmi_constructs.findings import Finding
+from lmi_constructs.hosting._cdk_tokens import is_resolvable
+from lmi_constructs.hosting._hub_access import check_isolation, check_route_to_hub
 from lmi_constructs.hosting._keywords import check_keywords, keywords_of
 from lmi_constructs.hosting._model_metadata import model_metadata
-from lmi_constructs.hosting._network import (
-    Network,
-    check_isolation,
-    check_network,
-    check_way_out,
-)
 from lmi_constructs.hosting._number_tokens import with_text_tokens
 from lmi_constructs.hosting._permissions import (
     endpoint_permissions,
@@ -27,11 +23,11 @@ from lmi_constructs.hosting._permissions import (
     grant,
     network_permissions,
 )
-from lmi_constructs.hosting._places import PlacedConstruct
 from lmi_constructs.hosting._planning import check_architecture, judge, not_planned
 from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._scope_and_id import CheckedConstruct
 from lmi_constructs.hosting._stack_environment import StackEnvironment
-from lmi_constructs.hosting._tokens import is_resolvable
+from lmi_constructs.hosting._vpc_config import VpcConfig, check_vpc_config
 from lmi_constructs.hosting.container_image import ContainerImage, as_image
 
 if TYPE_CHECKING:
@@ -50,7 +46,7 @@ _OPENS_GATES = frozenset(
 """Variables with which a gated model may come: a token, another hub, or an image that has it."""
 
 
-class LmiModel(PlacedConstruct):
+class LmiModel(CheckedConstruct):
     """A model of SageMaker that runs in an LMI container.
 
     Its name is always generated: CloudFormation replaces a model on every change, and a fixed name
@@ -142,8 +138,8 @@ class LmiModel(PlacedConstruct):
             *_check_gate(self.environment),
             *check_architecture(model_data.architecture, hub_id),
             *check_isolation(self.network_isolation, data),
-            *check_network(vpc, vpc_subnets, security_groups),
-            *check_way_out(vpc, vpc_subnets, self.environment, data),
+            *check_vpc_config(vpc, vpc_subnets, security_groups),
+            *check_route_to_hub(vpc, vpc_subnets, self.environment, data),
             *(rendered.check(image.container) if rendered and image.container else ()),
             *(judged.findings if judged else limit_findings(self.environment)),
         )
@@ -173,8 +169,10 @@ class LmiModel(PlacedConstruct):
         else:
             self.role = role
             dependables = grant(role, self.permissions)
-        network = Network.within(self, vpc, vpc_subnets, security_groups)
-        self.connections: ec2.Connections | None = None if network is None else network.connections
+        vpc_config = VpcConfig.within(self, vpc, vpc_subnets, security_groups)
+        self.connections: ec2.Connections | None = (
+            None if vpc_config is None else vpc_config.connections
+        )
         self.resource = sagemaker.CfnModel(
             self,
             "Resource",
@@ -187,9 +185,9 @@ class LmiModel(PlacedConstruct):
                 model_data_source=data.model_data_source,
             ),
             vpc_config=None
-            if network is None
+            if vpc_config is None
             else sagemaker.CfnModel.VpcConfigProperty(
-                security_group_ids=network.security_group_ids, subnets=network.subnet_ids
+                security_group_ids=vpc_config.security_group_ids, subnets=vpc_config.subnet_ids
             ),
         )
         if dependables:

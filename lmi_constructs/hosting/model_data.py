@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from aws_cdk import aws_sagemaker as sagemaker
 
 from lmi_constructs.findings import Finding, raise_errors
+from lmi_constructs.hosting._cdk_tokens import is_token
 from lmi_constructs.hosting._kinds import Kind, check_kinds, needed, text
-from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.hosting.s3_location import S3Location
 
 if TYPE_CHECKING:

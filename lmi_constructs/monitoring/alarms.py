@@ -10,7 +10,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
-from lmi_constructs.container.tokens import is_number_token
+from lmi_constructs.container.cdk_tokens import is_number_token
 from lmi_constructs.facts.metrics import endpoint_metrics
 from lmi_constructs.findings import Finding, raise_errors
 from lmi_constructs.monitoring.metrics import endpoint_metric

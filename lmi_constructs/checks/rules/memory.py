@@ -279,13 +279,13 @@ def findings_of(planned: PlannedRun, rule: str, source: str) -> Iterator[Finding
     """
     if not any(finding.rule == rule for finding in planned.plan.findings):
         return
-    from lmi_constructs.container.doors import spoken
+    from lmi_constructs.container.setting_names import translated
     from lmi_constructs.planner import advised_findings
 
     left = _without(planned.plan, _OF_CONTAINER)
     for finding in advised_findings(left, planned.run.config.region, door="environment"):
         if finding.rule == rule:
-            one = replace(finding, message=spoken(finding.message, "environment"))
+            one = replace(finding, message=translated(finding.message, "environment"))
             one = with_severity(one, "warning") if planned.presumed else one
             yield placed(one, *_place(planned, finding), source)
 
@@ -298,7 +298,7 @@ def _without(plan: Plan, rule: str) -> Plan:
 
 def _place(planned: PlannedRun, finding: Finding) -> tuple[Resource, str]:
     """Return where the value to change stands: in the environment, or else the instance type."""
-    from lmi_constructs.container.doors import variables
+    from lmi_constructs.container.setting_names import variables
 
     container = planned.run.container
     for variable in variables(finding.where or ""):

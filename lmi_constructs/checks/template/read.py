@@ -19,7 +19,7 @@ from lmi_constructs.checks.resources import (
     ScalingPolicy,
     Unresolved,
 )
-from lmi_constructs.checks.template import autoscaling, hosting, identity, network, references
+from lmi_constructs.checks.template import autoscaling, hosting, identity, references, subnet_routes
 from lmi_constructs.checks.template.evaluate import Evaluator
 from lmi_constructs.checks.template.parameters import choices, chosen
 from lmi_constructs.checks.values import UNKNOWN, as_mapping, legible, literal
@@ -88,7 +88,7 @@ def read_deployment(sources: Iterable[TemplateSource], facts: Facts | None = Non
         together.add(source, {}, 0)
     found: dict[type[Resource], list[Resource]] = {}
     dependencies: dict[Key, frozenset[Key]] = {}
-    attachments, ways = identity.Attachments(), network.Ways()
+    attachments, route_tables = identity.Attachments(), subnet_routes.RouteTables()
     acknowledgements: dict[Acknowledgement, None] = {}
     unresolved: list[Unresolved] = []
     for source, evaluator in together.evaluators:
@@ -117,9 +117,9 @@ def read_deployment(sources: Iterable[TemplateSource], facts: Facts | None = Non
             elif kind in identity.ATTACHED:
                 properties = as_mapping(evaluator.value(resource.get("Properties")))
                 attachments.add(kind, properties, key)
-            elif kind in network.KINDS:
+            elif kind in subnet_routes.KINDS:
                 properties = as_mapping(evaluator.value(resource.get("Properties")))
-                ways.add(kind, properties, key, conditional="Condition" in resource)
+                route_tables.add(kind, properties, key, conditional="Condition" in resource)
     return Deployment(
         **{  # type: ignore[arg-type]
             name: tuple(found.get(kind, ())) for name, kind in _COLLECTIONS.items()
@@ -127,7 +127,7 @@ def read_deployment(sources: Iterable[TemplateSource], facts: Facts | None = Non
         roles=attachments.complete(found.get(Role, ())),
         shared_buckets=attachments.shared_buckets,
         dependencies=dependencies,
-        network=ways.network(),
+        network=route_tables.subnet_routes(),
         unresolved=tuple(unresolved),
         alternatives=lambda: _alternatives(given, facts),
         facts=facts or Facts(),
