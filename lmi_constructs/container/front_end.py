@@ -212,7 +212,21 @@ def read_serving_properties(
         except javaproperties.InvalidUEscapeError as error:
             raise LmiError(_bad_escape(error.escape)) from None
         return parsed
+    for name in serving_properties:
+        if not isinstance(name, str):
+            raise LmiError(_no_text(name))
     return serving_properties
+
+
+def _no_text(name: object) -> Finding:
+    return Finding(
+        rule="LMI011",
+        message=f"serving.properties has the name {shown(repr(name))}, which is not text but"
+        f" {type(name).__name__}",
+        why="a property has a name that is text, so that this one cannot be written into the file",
+        fix="write the name as a string",
+        where="serving.properties",
+    )
 
 
 def _bad_escape(escape: str) -> Finding:

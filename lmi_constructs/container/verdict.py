@@ -103,6 +103,9 @@ def verdict(
 
     Returns:
         The verdict; its findings say what to write instead.
+
+    Raises:
+        LmiError: If the server could not read the serving.properties (LMI011).
     """
     release = container or LmiContainer.default()
     if isinstance(serving_properties, Mapping) or not all(
@@ -144,8 +147,10 @@ def _verdict(
     model_mounted: bool | None,
     text_generation: bool,
 ) -> Verdict:
+    notes = [*limit_findings(environment)]
+    environment = {name: value for name, value in environment.items() if isinstance(name, str)}
     properties = merge(environment, serving_properties)
-    notes = [*limit_findings(environment), *spelling_findings(environment, option_names())]
+    notes += spelling_findings(environment, option_names())
     notes += [*file_findings(properties, option_names()), *beaten_by_file(properties)]
     notes += model_notes(properties, model_mounted)
     notes = _without_renamed(environment, notes)
