@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lmi_constructs._near_names import SUSPECT, meant, near_names, nearest
 from lmi_constructs.checks.acknowledged import is_at
+from lmi_constructs.checks.queries.container_images import release
+from lmi_constructs.checks.queries.containers import containers
 from lmi_constructs.checks.rules import PlacedFinding
-from lmi_constructs.checks.rules.common import containers, release
 from lmi_constructs.checks.values import shown
 
 if TYPE_CHECKING:

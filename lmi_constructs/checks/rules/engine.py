@@ -9,17 +9,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.examples import Example
-from lmi_constructs.checks.rules.base import Rule, placed, with_severity
-from lmi_constructs.checks.rules.common import (
+from lmi_constructs.checks.queries.caching import cached_per_deployment
+from lmi_constructs.checks.queries.container_images import image, release
+from lmi_constructs.checks.queries.containers import (
     containers,
     environment,
-    image,
-    instance,
-    once,
-    release,
     running,
     serving_properties,
 )
+from lmi_constructs.checks.queries.instance_types import instance
+from lmi_constructs.checks.rules.base import Rule, placed, with_severity
 from lmi_constructs.checks.rules.published import nearest_tag, newer_than_known, newest
 from lmi_constructs.checks.values import UNKNOWN, literal
 from lmi_constructs.container import Verdict, verdict
@@ -28,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lmi_constructs.checks.deployment import Deployment
+    from lmi_constructs.checks.queries.containers import Running
     from lmi_constructs.checks.resources import Container, Resource
-    from lmi_constructs.checks.rules.common import Running
     from lmi_constructs.container import LmiContainer
     from lmi_constructs.findings import Finding
 
@@ -44,7 +43,7 @@ _NO_EFFECT: Final = "the container starts without the setting and says nothing"
 
 
 class _OfVerdict(Rule):
-    """A rule whose findings the container's room makes."""
+    """A rule whose findings the package `container` makes."""
 
     source = _DJL
 
@@ -278,7 +277,7 @@ _PROPERTIES: Final = {
 }
 
 
-@once
+@cached_per_deployment
 def verdicts(deployment: Deployment) -> Iterator[tuple[Resource, Container, Verdict]]:
     """Return each LMI container with the verdict of its release, once a variant that runs it."""
     run = set()
@@ -297,7 +296,7 @@ def verdicts(deployment: Deployment) -> Iterator[tuple[Resource, Container, Verd
             yield resource, container, _presumed(deployment, resource, container, None)
 
 
-@once
+@cached_per_deployment
 def judged_runs(deployment: Deployment) -> Iterator[tuple[Running, Verdict]]:
     """Return the verdict on each LMI container for each variant that runs it."""
     for one in running(deployment):
@@ -305,7 +304,7 @@ def judged_runs(deployment: Deployment) -> Iterator[tuple[Running, Verdict]]:
             yield one, _verdict(deployment, one.resource, one.container, _gpus(one))
 
 
-@once
+@cached_per_deployment
 def presumed_runs(deployment: Deployment) -> Iterator[tuple[Running, Verdict]]:
     """Return what the newest known release would say of containers that are newer, as warnings."""
     for one in running(deployment):

@@ -6,15 +6,11 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.examples import REMOVED, Example
+from lmi_constructs.checks.queries.container_images import image, release
+from lmi_constructs.checks.queries.containers import running
+from lmi_constructs.checks.queries.instance_types import has_no_accelerator, instance
+from lmi_constructs.checks.queries.variants import variants
 from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import (
-    has_no_accelerator,
-    image,
-    instance,
-    release,
-    running,
-    variants,
-)
 from lmi_constructs.checks.values import literal
 from lmi_constructs.facts import InstanceType, host_images
 from lmi_constructs.facts.host_image_choices import choose_host_image
@@ -23,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lmi_constructs.checks.deployment import Deployment
+    from lmi_constructs.checks.queries.containers import Running
     from lmi_constructs.checks.resources import Container
-    from lmi_constructs.checks.rules.common import Running
     from lmi_constructs.container import LmiContainer
     from lmi_constructs.findings import Finding, Severity
 

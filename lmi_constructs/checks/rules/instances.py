@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 from lmi_constructs._near_names import did_you_mean
 from lmi_constructs.checks.examples import REMOVED, Example
+from lmi_constructs.checks.queries.container_images import release
+from lmi_constructs.checks.queries.containers import running
+from lmi_constructs.checks.queries.instance_types import instance
+from lmi_constructs.checks.queries.variants import variants
 from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import instance, release, running, variants
 from lmi_constructs.checks.rules.model_data import ArchiveExpected
 from lmi_constructs.checks.values import literal, number
 from lmi_constructs.facts import instance_types, registries

@@ -11,8 +11,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.examples import Example
+from lmi_constructs.checks.queries.caching import cached_per_deployment
+from lmi_constructs.checks.queries.container_images import release
+from lmi_constructs.checks.queries.containers import environment
+from lmi_constructs.checks.queries.instance_types import instance
 from lmi_constructs.checks.rules.base import Rule, placed, with_severity
-from lmi_constructs.checks.rules.common import environment, instance, once, release
 from lmi_constructs.checks.rules.engine import judged_runs, presumed_runs
 from lmi_constructs.checks.rules.published import newest
 from lmi_constructs.findings import LmiError
@@ -21,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lmi_constructs.checks.deployment import Deployment
+    from lmi_constructs.checks.queries.containers import Running
     from lmi_constructs.checks.resources import Resource
-    from lmi_constructs.checks.rules.common import Running
     from lmi_constructs.container import Verdict
     from lmi_constructs.findings import Finding
     from lmi_constructs.planner import Architecture, Plan
@@ -236,13 +239,13 @@ class PlannedRun:
     known: bool = True
 
 
-@once
+@cached_per_deployment
 def plans(deployment: Deployment) -> Iterator[PlannedRun]:
     """Return the plan of each known model on each instance type that runs it."""
     yield from (planned for planned in all_plans(deployment) if planned.known)
 
 
-@once
+@cached_per_deployment
 def all_plans(deployment: Deployment) -> Iterator[PlannedRun]:
     """Return the plan of each model, known or not, on each instance type that runs it."""
     for one, judged in (*judged_runs(deployment), *presumed_runs(deployment)):

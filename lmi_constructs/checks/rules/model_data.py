@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.archives import UNPACK, is_archive
 from lmi_constructs.checks.examples import REMOVED, Example
-from lmi_constructs.checks.resources import S3DataSource
-from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import (
+from lmi_constructs.checks.queries.container_images import release
+from lmi_constructs.checks.queries.containers import (
     containers,
     environment,
-    release,
     running,
     serving_properties,
 )
+from lmi_constructs.checks.resources import S3DataSource
+from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.values import UNKNOWN, Text, head, literal, shown, split, tail
 from lmi_constructs.container.front_end import merge
 from lmi_constructs.facts import models

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.checks.examples import REMOVED, Example
+from lmi_constructs.checks.queries.container_images import release
+from lmi_constructs.checks.queries.containers import environment, running
+from lmi_constructs.checks.queries.resource_arns import is_of_aws
+from lmi_constructs.checks.queries.role_permissions import allows
 from lmi_constructs.checks.resources import S3DataSource, Vpc
 from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import environment, release, running
-from lmi_constructs.checks.rules.permissions import allows
-from lmi_constructs.checks.rules.targets import is_of_aws
 from lmi_constructs.checks.values import UNKNOWN, String, head, literal, resource_of, shown
 from lmi_constructs.container.hub_variables import OFFLINE, OTHER_HUBS
 from lmi_constructs.facts.limits import limits

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from lmi_constructs.checks.examples import REMOVED, Example
+from lmi_constructs.checks.queries.container_images import release
+from lmi_constructs.checks.queries.containers import environment, running
+from lmi_constructs.checks.queries.variants import variants
 from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import environment, release, running, variants
 from lmi_constructs.checks.values import UNKNOWN, Number, as_number, number
 from lmi_constructs.facts.limits import limits
 from lmi_constructs.facts.options import option
