@@ -194,26 +194,37 @@ class LmiInferenceComponent(ModelComponent):
             runtime_config=_Component.InferenceComponentRuntimeConfigProperty(
                 copy_count=initial_copy_count
             ),
-            specification=_Component.InferenceComponentSpecificationProperty(
-                model_name=model.model_name,
-                compute_resource_requirements=_Component.InferenceComponentComputeResourceRequirementsProperty(
-                    number_of_accelerator_devices_required=self.accelerator_count,
-                    number_of_cpu_cores_required=cpu_count,
-                    min_memory_required_in_mb=mebibytes(min_memory, "min_memory"),
-                    max_memory_required_in_mb=mebibytes(max_memory, "max_memory"),
-                ),
-                startup_parameters=_Component.InferenceComponentStartupParametersProperty(
-                    container_startup_health_check_timeout_in_seconds=self.resolved.startup_seconds,
-                    model_data_download_timeout_in_seconds=self.resolved.download_seconds,
-                ),
-                data_cache_config=None
-                if cache_on_instances is None
-                else _Component.InferenceComponentDataCacheConfigProperty(
-                    enable_caching=cache_on_instances
-                ),
+            specification=self._specification(
+                min_memory, max_memory, cpu_count, cache_on_instances
             ),
         )
         self.resource.node.add_dependency(*self._let_the_fleet_read())
+
+    def _specification(
+        self,
+        min_memory: cdk.Size,
+        max_memory: cdk.Size | None,
+        cpu_count: float | None,
+        cache_on_instances: bool | None,
+    ) -> _Component.InferenceComponentSpecificationProperty:
+        return _Component.InferenceComponentSpecificationProperty(
+            model_name=self.model.model_name,
+            compute_resource_requirements=_Component.InferenceComponentComputeResourceRequirementsProperty(
+                number_of_accelerator_devices_required=self.accelerator_count,
+                number_of_cpu_cores_required=cpu_count,
+                min_memory_required_in_mb=mebibytes(min_memory, "min_memory"),
+                max_memory_required_in_mb=mebibytes(max_memory, "max_memory"),
+            ),
+            startup_parameters=_Component.InferenceComponentStartupParametersProperty(
+                container_startup_health_check_timeout_in_seconds=self.resolved.startup_seconds,
+                model_data_download_timeout_in_seconds=self.resolved.download_seconds,
+            ),
+            data_cache_config=None
+            if cache_on_instances is None
+            else _Component.InferenceComponentDataCacheConfigProperty(
+                enable_caching=cache_on_instances
+            ),
+        )
 
     @staticmethod
     def from_component_name(
