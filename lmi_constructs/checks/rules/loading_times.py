@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from lmi_constructs.checks.examples import Example
+from lmi_constructs.checks.examples import Example, llama_config
 from lmi_constructs.checks.queries.scaled_resources import scaled
 from lmi_constructs.checks.queries.variants import config_of
 from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.memory import llama, plans
+from lmi_constructs.checks.rules.memory import plans
 from lmi_constructs.checks.rules.scaling import target_of
 from lmi_constructs.checks.values import is_same, number
 from lmi_constructs.facts.loading_times import loading_times
@@ -32,7 +32,7 @@ _DOWNLOAD: Final = "ModelDataDownloadTimeoutInSeconds"
 _HEALTH: Final = "ContainerStartupHealthCheckTimeoutInSeconds"
 _VARIANT: Final = "Config/Properties/ProductionVariants/0"
 _ENVIRONMENT: Final = "Model/Properties/PrimaryContainer/Environment"
-_LARGE: Final = llama(
+_LARGE: Final = llama_config(
     hidden_size=16384,
     intermediate_size=53248,
     num_attention_heads=128,
