@@ -194,15 +194,15 @@ def _bitsandbytes_errors(stage: Stage) -> Iterator[Finding]:
         return
     if isinstance(stage.recommended.rolling_batch, Unknown) or "device_map" in options:
         return
-    asked = [
+    requested = [
         option
         for name in ("load_in_4bit", "load_in_8bit")
         if (option := options.get(name)) and (option.text or "").lower() in values.TRUE
     ]
     quantize = options.get("quantize")
     if quantize is not None and quantize.text in ("bitsandbytes4", "bitsandbytes8"):
-        asked.append(quantize)
-    for option in asked:
+        requested.append(quantize)
+    for option in requested:
         yield refusal(
             option,
             f"{option} is refused in this mode: only the plain Transformers handler takes it, with"

@@ -66,10 +66,10 @@ def recommend(
 def _mode(
     properties: Properties, behaviour: HandlerBehaviour, text_generation: bool
 ) -> tuple[str | Unknown, bool | Unknown]:
-    asked = properties.options.get("async_mode")
+    requested = properties.options.get("async_mode")
     async_mode: bool | Unknown = False
-    if asked is not None:
-        async_mode = UNKNOWN if asked.text is None else asked.text.lower() == "true"
+    if requested is not None:
+        async_mode = UNKNOWN if requested.text is None else requested.text.lower() == "true"
     batch = properties.model.get("batch_size", "1")
     if isinstance(batch, str) and values.counted(batch, 1) > 1:
         return "disable", async_mode

@@ -59,8 +59,8 @@ class ResolvedVariant:
         Raises:
             LmiError: If a value is of the wrong kind (LMI010).
         """
-        given = {item.name: getattr(variant, item.name) for item in fields(variant)}
-        raise_errors(check_keywords(given, kinds=KINDS_OF_FLEETS))
+        keywords = {item.name: getattr(variant, item.name) for item in fields(variant)}
+        raise_errors(check_keywords(keywords, kinds=KINDS_OF_FLEETS))
         model = variant.model
         placements = _placements(variant)
         resolved = None

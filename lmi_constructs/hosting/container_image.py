@@ -82,8 +82,8 @@ class ContainerImage(ABC):
             behaves_like: Release it is built from or copied from. With it, settings are rendered
                 and checked as for that release; without it, nothing is known about the image.
         """
-        given = {"repository": repository, "tag": tag, "behaves_like": behaves_like}
-        raise_errors(check_kinds(given, _FIELDS))
+        keywords = {"repository": repository, "tag": tag, "behaves_like": behaves_like}
+        raise_errors(check_kinds(keywords, _FIELDS))
         return _RepositoryImage(repository, tag, behaves_like)
 
     @staticmethod

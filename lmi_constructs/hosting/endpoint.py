@@ -155,11 +155,11 @@ class LmiEndpoint(EndpointOperations):
             LmiError: If the endpoint would fail at deploy time: all faults at once.
         """
         super().__init__(scope, id)
-        given = keywords_of(locals())
+        keywords = keywords_of(locals())
         attach_to(self, scope)
         StackEnvironment.of(scope).cached_at(self)
-        report(self, check_keywords(given))
-        report(self, [*check_alternatives(given), *check_name(endpoint_name, "endpoint_name")])
+        report(self, check_keywords(keywords))
+        report(self, [*check_alternatives(keywords), *check_name(endpoint_name, "endpoint_name")])
         if endpoint_config is None and model_data is not None:
             model = LmiModel(
                 self,

@@ -98,10 +98,10 @@ class EndpointBase(CheckedConstruct):
         Raises:
             LmiError: If endpoints publish no metric of this name (LMI085).
         """
-        given = {"name": name, "statistic": statistic, "period": period}
+        keywords = {"name": name, "statistic": statistic, "period": period}
         if variant_name is not None:
-            given["variant_name"] = variant_name
-        report(self, check_keywords(given))
+            keywords["variant_name"] = variant_name
+        report(self, check_keywords(keywords))
         seconds_of_period(period, 60)
         return endpoint_metric(
             name,

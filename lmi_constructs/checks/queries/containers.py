@@ -50,15 +50,15 @@ class Running:
     @property
     def accelerator_count(self) -> int | None:
         """How many accelerators a component asks for; `None` if it is none, or asks for none."""
-        asked = number(self.specification.accelerators) if self.specification else None
-        return None if asked is None else int(asked)
+        requested = number(self.specification.accelerators) if self.specification else None
+        return None if requested is None else int(requested)
 
 
 @cached_per_deployment
 def running(deployment: Deployment) -> Iterator[Running]:
     """Return each container together with each variant that runs it."""
-    for config, whole in variants(deployment):
-        for variant in whole.by_model:
+    for config, declared in variants(deployment):
+        for variant in declared.by_model:
             model = deployment.model(variant.model)
             for container in model.containers if model else ():
                 yield Running(model, model, container, config, variant)  # type: ignore[arg-type]

@@ -220,10 +220,10 @@ class NoGpuInServerless(Rule):
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
         """Yield LMI containers on serverless variants."""
-        for one in running(deployment):
-            if one.variant.serverless and release(deployment, one.container) is not None:
+        for run in running(deployment):
+            if run.variant.serverless and release(deployment, run.container) is not None:
                 message = "an LMI container runs on a serverless variant"
-                yield self.found(one.config, f"{one.variant.path}/ServerlessConfig", message)
+                yield self.found(run.config, f"{run.variant.path}/ServerlessConfig", message)
 
 
 @cache

@@ -255,12 +255,12 @@ class DataSourceNotSupported(Rule):
             if container.mode == "MultiModel":
                 message = "ModelDataSource is set on a multi-model container"
                 yield self.found(resource, source.path, message)
-        for one in running(deployment):
-            is_lmi = release(deployment, one.container) is not None
-            mounted = one.container.s3_data_source is not None
-            if one.variant.serverless and mounted and not is_lmi:
+        for run in running(deployment):
+            is_lmi = release(deployment, run.container) is not None
+            mounted = run.container.s3_data_source is not None
+            if run.variant.serverless and mounted and not is_lmi:
                 message = "a model with ModelDataSource runs on a serverless variant"
-                yield self.found(one.config, f"{one.variant.path}/ServerlessConfig", message)
+                yield self.found(run.config, f"{run.variant.path}/ServerlessConfig", message)
 
 
 class CustomCodeNotTrusted(Rule):

@@ -80,9 +80,9 @@ class NothingToDownloadFrom(Rule):
         isolated = {
             model.key: model for model in deployment.models if model.network_isolation is True
         }
-        for one in running(deployment):
-            if one.model and one.config.network_isolation is True:
-                isolated[one.model.key] = one.model
+        for run in running(deployment):
+            if run.model and run.config.network_isolation is True:
+                isolated[run.model.key] = run.model
         for model in isolated.values():
             yield from self._isolated(deployment, model)
         for place in _placements(deployment):
@@ -218,9 +218,9 @@ def _placements(deployment: Deployment) -> Iterator[_Placement]:
     for model in deployment.models:
         if isinstance(model.vpc, Vpc):
             yield _Placement(model, model.vpc, model.containers, model)
-    for one in running(deployment):
-        if isinstance(one.config.vpc, Vpc):
-            yield _Placement(one.config, one.config.vpc, (one.container,), one.model)
+    for run in running(deployment):
+        if isinstance(run.config.vpc, Vpc):
+            yield _Placement(run.config, run.config.vpc, (run.container,), run.model)
 
 
 def _to_download(deployment: Deployment, container: Container) -> Iterator[tuple[str, String]]:

@@ -201,8 +201,8 @@ class ComponentBase(CheckedConstruct):
             "client_error_rate": client_error_rate,
             "concurrent_requests": concurrent_requests,
         }
-        given = {"topic": topic, "paging_topic": paging_topic, "p99_latency": p99_latency}
-        report(self, check_keywords({**given, **shares}))
+        keywords = {"topic": topic, "paging_topic": paging_topic, "p99_latency": p99_latency}
+        report(self, check_keywords({**keywords, **shares}))
         report(self, check_topics(self, {"topic": topic, "paging_topic": paging_topic}))
         with checked_scope_and_id(self, "Alarms", fix="call add_alarms once, with all thresholds"):
             return ComponentAlarms(
@@ -236,8 +236,8 @@ class ComponentBase(CheckedConstruct):
         """
         from aws_cdk import aws_cloudwatch as cloudwatch
 
-        given = {"topic": topic, "period": period, "evaluation_periods": evaluation_periods}
-        report(self, check_keywords(given))
+        keywords = {"topic": topic, "period": period, "evaluation_periods": evaluation_periods}
+        report(self, check_keywords(keywords))
         seconds = seconds_of_period(period, _SECONDS_WITHOUT_CAPACITY)
         report(
             self,

@@ -138,16 +138,16 @@ class LmiInferenceComponent(ModelComponent):
             LmiError: If the component would fail at deploy time: all faults at once.
         """
         super().__init__(scope, id)
-        given = keywords_of(locals())
+        keywords = keywords_of(locals())
         if variant_name is None:
-            del given["variant_name"]  # elsewhere it must be given
-        report(self, check_keywords(given))
+            del keywords["variant_name"]  # elsewhere it must be given
+        report(self, check_keywords(keywords))
         attach_to(self, scope)
         report(self, check_environment(self, fleet))
         report(
             self,
             [
-                *check_alternatives(given),
+                *check_alternatives(keywords),
                 *check_name(component_name, "component_name"),
                 *check_name(variant_name, "variant_name"),
                 *check_cpus(cpu_count),

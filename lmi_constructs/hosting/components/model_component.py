@@ -93,8 +93,8 @@ class ImportedComponent(ModelComponent):
     ) -> None:
         """Refer to a component by its name."""
         super().__init__(scope, id)
-        given = {"component_name": component_name, "fleet": fleet}
-        report(self, check_keywords(given, required="component_name"))
+        keywords = {"component_name": component_name, "fleet": fleet}
+        report(self, check_keywords(keywords, required="component_name"))
         report(self, check_name(component_name, "component_name"))
         self.component_name = component_name
         self.fleet = fleet

@@ -195,8 +195,8 @@ class ScalableCapacity(Construct):
         Raises:
             LmiError: If the metric is none (LMI010), or the target is not above zero (LMI083).
         """
-        given = {"target": target, "metric": metric}
-        self._check_kinds(given, scale_in_cooldown, scale_out_cooldown, disable_scale_in)
+        keywords = {"target": target, "metric": metric}
+        self._check_kinds(keywords, scale_in_cooldown, scale_out_cooldown, disable_scale_in)
         report(self, check_keywords({"target": target}, required="target"))
         report(self, check_target(target, "target"))
         report(self, check_tracked_metric(metric, self))
@@ -294,10 +294,10 @@ class ScalableCapacity(Construct):
             LmiError: If neither limit is given, or limits or schedule cannot be (LMI083), or the
                 name is none (LMI065) or given twice (LMI067).
         """
-        given = {"schedule": schedule, "time_zone": time_zone}
+        keywords = {"schedule": schedule, "time_zone": time_zone}
         limits = {"min_capacity": min_capacity, "max_capacity": max_capacity}
         limits = {name: value for name, value in limits.items() if value is not None}
-        report(self, check_keywords({"id": id, **given, **limits}))
+        report(self, check_keywords({"id": id, **keywords, **limits}))
         report(self, check_action(id, [action.scheduled_action_name for action in self._scheduled]))
         least = self.min_capacity if min_capacity is None else min_capacity
         most = self.max_capacity if max_capacity is None else max_capacity
