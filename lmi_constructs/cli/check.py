@@ -13,7 +13,7 @@ from lmi_constructs.checks import (
     UnreadableError,
 )
 from lmi_constructs.checks import check as check_deployment
-from lmi_constructs.checks.formats import (
+from lmi_constructs.checks.output_formats import (
     as_json,
     as_junit,
     as_sarif,

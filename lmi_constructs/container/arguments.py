@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs._near_names import did_you_mean
-from lmi_constructs.container import values
+from lmi_constructs.container import value_parsers
 from lmi_constructs.container.engine_parser import parse_text
-from lmi_constructs.container.front_end import Option, Properties, Unknown, shown
 from lmi_constructs.container.quantization_methods import successor
 from lmi_constructs.container.recommender import (
     ASYNC_HANDLER,
     TRANSFORMERS_HANDLER,
     Recommendation,
 )
+from lmi_constructs.container.serving_properties import Option, Properties, Unknown, shown
 from lmi_constructs.facts.engine_arguments import EngineArgument, registered
 from lmi_constructs.facts.handler import (
     HandlerBehaviour,
@@ -119,7 +119,11 @@ def _type_problem(row: HandlerProperty, option: Option) -> str | None:
         return None
     if row.name == "tensor_parallel_degree" and option.text == "max":
         return None
-    reader = values.one_of(*row.choices) if row.choices else values.PROPERTY_READERS[row.type]
+    reader = (
+        value_parsers.one_of(*row.choices)
+        if row.choices
+        else value_parsers.PROPERTY_READERS[row.type]
+    )
     try:
         reader(option.text)
     except ValueError as error:
@@ -132,7 +136,7 @@ def _degree_errors(stage: Stage) -> Iterator[Finding]:
     degree = stage.recommended.tensor_parallel_degree
     if "tensor_parallel_degree" not in stage.properties.options and isinstance(degree, str):
         try:
-            degree == "max" or values.whole(degree)
+            degree == "max" or value_parsers.whole(degree)
         except ValueError:
             where = stage.properties.origins.get("TENSOR_PARALLEL_DEGREE", "TENSOR_PARALLEL_DEGREE")
             yield refusal(
@@ -197,7 +201,7 @@ def _bitsandbytes_errors(stage: Stage) -> Iterator[Finding]:
     requested = [
         option
         for name in ("load_in_4bit", "load_in_8bit")
-        if (option := options.get(name)) and (option.text or "").lower() in values.TRUE
+        if (option := options.get(name)) and (option.text or "").lower() in value_parsers.TRUE
     ]
     quantize = options.get("quantize")
     if quantize is not None and quantize.text in ("bitsandbytes4", "bitsandbytes8"):
@@ -216,7 +220,7 @@ def _streaming_errors(stage: Stage) -> Iterator[Finding]:
     """Check dynamic batching, which excludes the old streaming switch."""
     size = stage.properties.text("batch_size") or stage.properties.model.get("batch_size", "1")
     streaming = stage.properties.text("enable_streaming", "false") or "false"
-    several = isinstance(size, str) and values.counted(size, 1) > 1
+    several = isinstance(size, str) and value_parsers.counted(size, 1) > 1
     if several and streaming.lower() != "false" and stage.recommended.rolling_batch == "disable":
         yield refusal(
             stage.properties.options["enable_streaming"],
@@ -270,7 +274,7 @@ def _parser_errors(stage: Stage, switch: str, parser: str, kind: str) -> Iterato
     """
     options, version = stage.properties.options, stage.container.release.engine_version or ""
     option, known = options.get(parser), registered(kind, version)
-    if (stage.properties.text(switch) or "").lower() not in values.TRUE or not known:
+    if (stage.properties.text(switch) or "").lower() not in value_parsers.TRUE or not known:
         return
     if option is None:
         problem = "not set"
@@ -339,7 +343,7 @@ def _read_declared(row: HandlerProperty, option: Option, stage: Stage, result: A
     problem = _type_problem(row, option)
     if row.engine is None:
         if problem is None:
-            result.effective[name] = values.PROPERTY_READERS.get(row.type, str)(option.text)
+            result.effective[name] = value_parsers.PROPERTY_READERS.get(row.type, str)(option.text)
         return
     if problem and option.name != row.name:
         result.errors.append(
@@ -400,7 +404,7 @@ def _engine_fix(argument: EngineArgument, option: Option) -> str:
 
 def _number(text: str) -> int | str:
     try:
-        return values.whole(text)
+        return value_parsers.whole(text)
     except ValueError:
         return text
 

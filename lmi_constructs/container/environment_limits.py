@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from lmi_constructs.container.front_end import Unknown, shown, text_of
+from lmi_constructs.container.serving_properties import Unknown, shown, text_of
 from lmi_constructs.facts.limits import limits
 from lmi_constructs.findings import Finding
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from lmi_constructs.container.front_end import shown
 from lmi_constructs.container.recommender import ASYNC_HANDLER, TRANSFORMERS_HANDLER
+from lmi_constructs.container.serving_properties import shown
 from lmi_constructs.facts.options import option
 from lmi_constructs.findings import Finding
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from lmi_constructs.container.arguments import Stage
-    from lmi_constructs.container.front_end import Option
+    from lmi_constructs.container.serving_properties import Option
 
 _SWITCH: Final = "enable_lora"
 _ADAPTERS: Final = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from lmi_constructs.container import values
-from lmi_constructs.container.front_end import UNKNOWN, Properties, Unknown
+from lmi_constructs.container import value_parsers
+from lmi_constructs.container.serving_properties import UNKNOWN, Properties, Unknown
 
 if TYPE_CHECKING:
     from lmi_constructs.facts.handler import HandlerBehaviour
@@ -71,7 +71,7 @@ def _mode(
     if requested is not None:
         async_mode = UNKNOWN if requested.text is None else requested.text.lower() == "true"
     batch = properties.model.get("batch_size", "1")
-    if isinstance(batch, str) and values.counted(batch, 1) > 1:
+    if isinstance(batch, str) and value_parsers.counted(batch, 1) > 1:
         return "disable", async_mode
     option = properties.options.get("rolling_batch")
     value = "auto" if option is None else option.value

@@ -9,17 +9,21 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from lmi_constructs.container.arguments import Arguments, Stage, read_arguments
 from lmi_constructs.container.environment_limits import is_legal_name, limit_findings
-from lmi_constructs.container.front_end import Properties, Unknown, merge, shown
 from lmi_constructs.container.lost_settings import (
     beaten_by_file,
     dropped_false,
     never_read,
     set_twice,
 )
+from lmi_constructs.container.misspelled_variables import (
+    file_findings,
+    is_quoted,
+    spelling_findings,
+)
 from lmi_constructs.container.mode_warnings import mode_findings
 from lmi_constructs.container.recommender import ASYNC_HANDLER, TRANSFORMERS_HANDLER, recommend
 from lmi_constructs.container.release import LmiContainer
-from lmi_constructs.container.spelling import file_findings, is_quoted, spelling_findings
+from lmi_constructs.container.serving_properties import Properties, Unknown, merge, shown
 from lmi_constructs.container.start_checks import (
     failure,
     model_notes,
@@ -27,7 +31,7 @@ from lmi_constructs.container.start_checks import (
     start_findings,
     startup_models,
 )
-from lmi_constructs.container.values import boolean, decimal, whole
+from lmi_constructs.container.value_parsers import boolean, decimal, whole
 from lmi_constructs.facts.engine_arguments import engine_arguments
 from lmi_constructs.facts.handler import handler_behaviour
 from lmi_constructs.facts.options import option_names

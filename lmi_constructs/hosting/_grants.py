@@ -9,7 +9,7 @@ from aws_cdk import aws_iam as iam
 from lmi_constructs.findings import Finding
 from lmi_constructs.hosting._cdk_tokens import is_token
 from lmi_constructs.hosting._keywords import check_keywords
-from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._report_findings import report
 from lmi_constructs.hosting._stack_environment import StackEnvironment
 
 if TYPE_CHECKING:

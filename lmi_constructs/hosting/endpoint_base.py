@@ -8,8 +8,8 @@ from aws_cdk import aws_iam as iam
 
 from lmi_constructs.hosting._grants import INVOKING, allow
 from lmi_constructs.hosting._keywords import check_keywords
-from lmi_constructs.hosting._names import check_name
-from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._report_findings import report
+from lmi_constructs.hosting._resource_names import check_name
 from lmi_constructs.hosting._scope_and_id import CheckedConstruct
 from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.monitoring.metrics import endpoint_metric, seconds_of_period

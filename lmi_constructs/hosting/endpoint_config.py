@@ -10,10 +10,10 @@ from lmi_constructs.checks.plugin import attach_to
 from lmi_constructs.findings import Finding, LmiError
 from lmi_constructs.hosting._cdk_tokens import is_token
 from lmi_constructs.hosting._keywords import check_keywords, keywords_of
-from lmi_constructs.hosting._names import check_name
 from lmi_constructs.hosting._permissions import Permission, grant
-from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._report_findings import report
 from lmi_constructs.hosting._resolved_variant import ResolvedVariant
+from lmi_constructs.hosting._resource_names import check_name
 from lmi_constructs.hosting._scope_and_id import CheckedConstruct
 from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting._vpc_config import VpcConfig, check_vpc_config

@@ -8,9 +8,9 @@ from aws_cdk import aws_sagemaker as sagemaker
 
 from lmi_constructs.findings import LmiError
 from lmi_constructs.hosting._keywords import check_keywords
-from lmi_constructs.hosting._names import literal_name
 from lmi_constructs.hosting._planning import engine_concurrency
-from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._report_findings import report
+from lmi_constructs.hosting._resource_names import literal_name
 from lmi_constructs.hosting._rollout_checks import check_watched, missing_rollout, watched_alarms
 from lmi_constructs.hosting._scope_and_id import checked_scope_and_id
 from lmi_constructs.hosting._topics import check_topics

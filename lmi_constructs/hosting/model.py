@@ -24,7 +24,7 @@ from lmi_constructs.hosting._permissions import (
     network_permissions,
 )
 from lmi_constructs.hosting._planning import check_architecture, judge, not_planned
-from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._report_findings import report
 from lmi_constructs.hosting._scope_and_id import CheckedConstruct
 from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting._vpc_config import VpcConfig, check_vpc_config

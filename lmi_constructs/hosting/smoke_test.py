@@ -14,8 +14,8 @@ from lmi_constructs.findings import Finding
 from lmi_constructs.hosting._cdk_tokens import is_token
 from lmi_constructs.hosting._grants import INVOKING
 from lmi_constructs.hosting._keywords import check_keywords, keywords_of
-from lmi_constructs.hosting._names import check_name
-from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._report_findings import report
+from lmi_constructs.hosting._resource_names import check_name
 from lmi_constructs.hosting._scope_and_id import CheckedConstruct
 from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting._units import seconds

@@ -17,7 +17,7 @@ from lmi_constructs.planner.architecture import (
     LatentAttention,
     VisionTower,
 )
-from lmi_constructs.planner.contexts import longest_context
+from lmi_constructs.planner.context_length import longest_context
 from lmi_constructs.planner.quantization import quantization_of
 
 _NAMES: Final = {

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.container.setting_names import translated
-from lmi_constructs.planner.judgement import ABOUT_DEGREE
+from lmi_constructs.planner.grading import ABOUT_DEGREE
 from lmi_constructs.planner.suggestions import suggest
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from lmi_constructs.checks.rules import (
     model_data,
     names,
     network,
-    published,
+    published_images,
     references,
     scaling,
     scaling_names,
@@ -71,7 +71,7 @@ _FAMILIES: Final[dict[str, tuple[type[Rule], ...]]] = {
         images.ImageForOtherAccelerators,
         images.HostImageNotChosen,
         images.NoHostImageKnown,
-        published.NotPublished,
+        published_images.NotPublished,
     ),
     "Instances": (
         instances.UnknownInstanceType,

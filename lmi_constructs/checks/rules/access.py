@@ -20,7 +20,7 @@ from lmi_constructs.checks.queries.variants import config_of
 from lmi_constructs.checks.resources import Statement, UpdatePolicy
 from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.rules.image_registries import is_elsewhere
-from lmi_constructs.checks.rules.published import is_in_other_repository
+from lmi_constructs.checks.rules.published_images import is_in_other_repository
 from lmi_constructs.checks.values import (
     UNKNOWN,
     String,

@@ -19,7 +19,7 @@ from lmi_constructs.checks.queries.containers import (
 )
 from lmi_constructs.checks.queries.instance_types import instance
 from lmi_constructs.checks.rules.base import Rule, placed, with_severity
-from lmi_constructs.checks.rules.published import nearest_tag, newer_than_known, newest
+from lmi_constructs.checks.rules.published_images import nearest_tag, newer_than_known, newest
 from lmi_constructs.checks.values import UNKNOWN, literal
 from lmi_constructs.container import Verdict, verdict
 

@@ -17,7 +17,7 @@ from lmi_constructs.checks.queries.containers import environment
 from lmi_constructs.checks.queries.instance_types import instance
 from lmi_constructs.checks.rules.base import Rule, placed, with_severity
 from lmi_constructs.checks.rules.engine import judged_runs, presumed_runs
-from lmi_constructs.checks.rules.published import newest
+from lmi_constructs.checks.rules.published_images import newest
 from lmi_constructs.findings import LmiError
 
 if TYPE_CHECKING:
@@ -299,7 +299,7 @@ def _architecture(deployment: Deployment, run: Running) -> Architecture | None:
     if given is None and recorded is None and not isinstance(known, str):
         return None
     from lmi_constructs.planner import Architecture
-    from lmi_constructs.planner.record import architecture_of
+    from lmi_constructs.planner.architecture_record import architecture_of
 
     if given is None:
         read = architecture_of(recorded) if recorded else None

@@ -17,7 +17,7 @@ from lmi_constructs.checks.queries.containers import (
 from lmi_constructs.checks.resources import S3DataSource
 from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.values import UNKNOWN, Text, head, literal, shown, split, tail
-from lmi_constructs.container.front_end import merge
+from lmi_constructs.container.serving_properties import merge
 from lmi_constructs.facts import models
 
 if TYPE_CHECKING:

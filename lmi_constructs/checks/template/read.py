@@ -19,7 +19,13 @@ from lmi_constructs.checks.resources import (
     ScalingPolicy,
     Unresolved,
 )
-from lmi_constructs.checks.template import autoscaling, hosting, identity, references, subnet_routes
+from lmi_constructs.checks.template import (
+    autoscaling,
+    iam_roles,
+    references,
+    sagemaker_resources,
+    subnet_routes,
+)
 from lmi_constructs.checks.template.evaluate import Evaluator
 from lmi_constructs.checks.template.parameters import choices, chosen
 from lmi_constructs.checks.values import UNKNOWN, as_mapping, legible, literal
@@ -110,7 +116,7 @@ class _Collected:
     def __init__(self) -> None:
         self.resources: dict[type[Resource], list[Resource]] = {}
         self.dependencies: dict[Key, frozenset[Key]] = {}
-        self.attachments = identity.Attachments()
+        self.attachments = iam_roles.Attachments()
         self.route_tables = subnet_routes.RouteTables()
         self.acknowledgements: dict[Acknowledgement, None] = {}
         self.unresolved: list[Unresolved] = []
@@ -145,7 +151,7 @@ class _Collected:
         self, kind: str, key: Key, resource: Mapping[str, Any], evaluator: Evaluator
     ) -> None:
         """Add what says something of other resources: an attached policy, a route."""
-        if kind in identity.ATTACHED:
+        if kind in iam_roles.ATTACHED:
             properties = as_mapping(evaluator.value(resource.get("Properties")))
             self.attachments.add(kind, properties, key)
         elif kind in subnet_routes.KINDS:
@@ -223,10 +229,10 @@ def _context(
     logical_id: str,
     resource: Mapping[str, Any],
     refers_to: frozenset[Key],
-) -> hosting.Context:
+) -> sagemaker_resources.Context:
     metadata = as_mapping(resource.get("Metadata"))
     path = literal(metadata.get("aws:cdk:path")) or source.construct_paths.get(logical_id)
-    return hosting.Context(
+    return sagemaker_resources.Context(
         evaluator.name,
         legible(logical_id),
         path,
@@ -255,13 +261,15 @@ _COLLECTIONS: Final[Mapping[str, type[Resource]]] = {
     "scaling_policies": ScalingPolicy,
     "alarms": Alarm,
 }
-_READERS: Final[Mapping[str, Callable[[Mapping[str, Any], hosting.Context], Resource]]] = {
-    "AWS::SageMaker::Model": hosting.read_model,
-    "AWS::SageMaker::EndpointConfig": hosting.read_endpoint_config,
-    "AWS::SageMaker::Endpoint": hosting.read_endpoint,
-    "AWS::SageMaker::InferenceComponent": hosting.read_component,
+_READERS: Final[
+    Mapping[str, Callable[[Mapping[str, Any], sagemaker_resources.Context], Resource]]
+] = {
+    "AWS::SageMaker::Model": sagemaker_resources.read_model,
+    "AWS::SageMaker::EndpointConfig": sagemaker_resources.read_endpoint_config,
+    "AWS::SageMaker::Endpoint": sagemaker_resources.read_endpoint,
+    "AWS::SageMaker::InferenceComponent": sagemaker_resources.read_component,
     "AWS::ApplicationAutoScaling::ScalableTarget": autoscaling.read_target,
     "AWS::ApplicationAutoScaling::ScalingPolicy": autoscaling.read_policy,
     "AWS::CloudWatch::Alarm": autoscaling.read_alarm,
-    "AWS::IAM::Role": identity.read_role,
+    "AWS::IAM::Role": iam_roles.read_role,
 }

@@ -9,7 +9,7 @@ from aws_cdk import aws_iam as iam
 
 from lmi_constructs.hosting._grants import INVOKING, allow
 from lmi_constructs.hosting._keywords import check_keywords
-from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._report_findings import report
 from lmi_constructs.hosting._scope_and_id import CheckedConstruct, checked_scope_and_id
 from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting._topics import check_topics

@@ -8,20 +8,20 @@ from aws_cdk import aws_sagemaker as sagemaker
 
 from lmi_constructs.checks.plugin import attach_to
 from lmi_constructs.hosting._keywords import check_keywords, keywords_of
-from lmi_constructs.hosting._names import check_name, literal_name
 from lmi_constructs.hosting._permissions import Permission, component_permissions, own_policy
 from lmi_constructs.hosting._planning import engine_concurrency
-from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._report_findings import report
 from lmi_constructs.hosting._resolved_model import ResolvedModel
+from lmi_constructs.hosting._resource_names import check_name, literal_name
 from lmi_constructs.hosting._rollout_checks import check_watched, watched_alarms
 from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting._units import mebibytes
 from lmi_constructs.hosting.components._checks import (
     accelerators_of,
     check_accelerators,
-    check_alternatives,
     check_cpus,
     check_environment,
+    check_exclusive_keywords,
 )
 from lmi_constructs.hosting.components._rolling_update import check_update, update_config
 from lmi_constructs.hosting.components.model_component import ImportedComponent, ModelComponent
@@ -147,7 +147,7 @@ class LmiInferenceComponent(ModelComponent):
         report(
             self,
             [
-                *check_alternatives(keywords),
+                *check_exclusive_keywords(keywords),
                 *check_name(component_name, "component_name"),
                 *check_name(variant_name, "variant_name"),
                 *check_cpus(cpu_count),
@@ -163,7 +163,7 @@ class LmiInferenceComponent(ModelComponent):
                 environment=environment,
                 role=role,
             )
-        assert model is not None  # noqa: S101 - check_alternatives has made sure of it
+        assert model is not None  # noqa: S101 - check_exclusive_keywords has made sure of it
         self.fleet, self.model = fleet, model
         self.component_name = component_name or literal_name(self)
         self.adapter_location = adapter_location

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lmi_constructs.hosting._keywords import check_keywords
-from lmi_constructs.hosting._names import check_name
-from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._report_findings import report
+from lmi_constructs.hosting._resource_names import check_name
 from lmi_constructs.hosting.components.component_base import ComponentBase
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from constructs import Construct
 
 from lmi_constructs.hosting._cdk_tokens import is_token
 from lmi_constructs.hosting._keywords import check_keywords
-from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._report_findings import report
 from lmi_constructs.hosting._scope_and_id import checked_scope_and_id
 from lmi_constructs.hosting._units import whole_seconds
 from lmi_constructs.hosting.scaling import _policies

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from aws_cdk import aws_sagemaker as sagemaker
 
 from lmi_constructs.hosting._planning import engine_concurrency
-from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._report_findings import report
 from lmi_constructs.hosting.scaling import _policies
 from lmi_constructs.hosting.scaling._checks import check_backlog
 from lmi_constructs.hosting.scaling.capacity import ScalableCapacity

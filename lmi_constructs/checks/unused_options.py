@@ -1,4 +1,4 @@
-"""What was given to the checks and does nothing in an app, so that it may be a slip."""
+"""What was given to the checks and applies to nothing in an app, so that it may be a typing error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _RULE = "LMI010"
 
 
-def empty_places(
+def unmatched_paths(
     only: Sequence[str] | Callable[[str], bool] | None, paths: Collection[str]
 ) -> Iterator[PlacedFinding]:
     """Yield an error for each place to report below that nothing stands at.

@@ -1,4 +1,4 @@
-"""The road from environment variables and serving.properties to one set of properties."""
+"""Settings as the server merges them: from environment variables and serving.properties."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that SageMaker takes."""
+"""Names that SageMaker takes for its resources."""
 
 from __future__ import annotations
 

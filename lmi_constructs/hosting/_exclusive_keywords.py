@@ -23,7 +23,7 @@ _DEFAULTS: Final = {
 }
 
 
-def check_alternatives(given: Mapping[str, Any]) -> list[Finding]:
+def check_exclusive_keywords(given: Mapping[str, Any]) -> list[Finding]:
     """Check that an endpoint is described in one way, and that no keyword would be ignored.
 
     Args:
