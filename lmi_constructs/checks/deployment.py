@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from lmi_constructs.checks.network import Network
 from lmi_constructs.checks.resources import (
     Alarm,
     Component,
@@ -25,6 +24,7 @@ from lmi_constructs.checks.resources import (
     Unresolved,
     Variant,
 )
+from lmi_constructs.checks.subnet_routes import SubnetRoutes
 from lmi_constructs.checks.values import String, Text, is_identifying, is_same
 from lmi_constructs.container import LmiContainer
 
@@ -117,7 +117,7 @@ class Deployment:
     alarms: tuple[Alarm, ...] = ()
     shared_buckets: frozenset[Key] = frozenset()
     dependencies: Mapping[Key, frozenset[Key]] = field(default_factory=dict)
-    network: Network = field(default_factory=Network)
+    network: SubnetRoutes = field(default_factory=SubnetRoutes)
     unresolved: tuple[Unresolved, ...] = ()
     alternatives: Callable[[], Iterable[tuple[Choice, Deployment]]] = tuple
     facts: Facts = field(default_factory=Facts)

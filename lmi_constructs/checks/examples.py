@@ -75,3 +75,27 @@ def _set_item(items: list[Any], index: int, value: object) -> None:
         items.append(copy.deepcopy(value))
     else:
         items[index] = copy.deepcopy(value)
+
+
+def llama_config(**changes: object) -> dict[str, object]:
+    """Return the `config.json` of a dense model of eight billion parameters, changed.
+
+    Its sizes are those of Llama 3.1 8B (`facts/data/models.json`).
+
+    Args:
+        changes: Other values, by key.
+    """
+    return {
+        "architectures": ["LlamaForCausalLM"],
+        "model_type": "llama",
+        "hidden_size": 4096,
+        "intermediate_size": 14336,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 8,
+        "num_hidden_layers": 32,
+        "max_position_embeddings": 131072,
+        "vocab_size": 128256,
+        "tie_word_embeddings": False,
+        "torch_dtype": "bfloat16",
+        **changes,
+    }

@@ -12,7 +12,7 @@ another one of the hub is planned as."""
 
 ARCHITECTURE_METADATA: Final = "lmi:architecture"
 """Key that holds the shape of a model that was given as an `Architecture`, as
-[`record_of`][lmi_constructs.planner.record.record_of] returns it."""
+[`record_of`][lmi_constructs.planner.architecture_record.record_of] returns it."""
 
 PROPERTIES_METADATA: Final = "lmi:serving-properties"
 """Key that holds what the `serving.properties` among the files sets, without secrets."""

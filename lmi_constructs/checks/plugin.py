@@ -1,6 +1,6 @@
 """The rules at synth: as a policy-validation plugin for any CDK app, and for our own constructs.
 
-The only module of this room that knows the CDK. The rules are loaded when an app is synthesised, so
+The only module of this package that knows the CDK. The rules are loaded when an app is synthesised, so
 that importing a construct stays cheap.
 """
 
@@ -13,7 +13,7 @@ import jsii
 
 from lmi_constructs._version import __version__
 from lmi_constructs.checks.acknowledged import PLUGIN, is_at
-from lmi_constructs.checks.keywords import keyword_of
+from lmi_constructs.checks.construct_keywords import keyword_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -113,11 +113,11 @@ class LmiChecks:
         sources: Sequence[TemplateSource],
     ) -> Iterable[PlacedFinding]:
         """Yield what no rule finds: arguments of this plugin that do nothing in the app."""
-        from lmi_constructs.checks.slips import empty_places, mistyped_images
         from lmi_constructs.checks.template import with_nested
+        from lmi_constructs.checks.unused_options import mistyped_images, unmatched_paths
 
         paths = {path for one in with_nested(sources) for path in one.construct_paths.values()}
-        yield from empty_places(self._only, paths)
+        yield from unmatched_paths(self._only, paths)
         yield from filter(self._reports, mistyped_images(deployment))
 
     def _chosen(

@@ -12,7 +12,7 @@ from lmi_constructs.checks.choices import findings_of_choices
 from lmi_constructs.checks.deployment import Deployment, Facts
 from lmi_constructs.checks.rules import PlacedFinding, all_rules
 from lmi_constructs.checks.rules.base import with_severity
-from lmi_constructs.checks.template import TemplateSource, read_deployment, read_places
+from lmi_constructs.checks.template import TemplateSource, find_templates, read_deployment
 from lmi_constructs.checks.template.parameters import with_parameters, with_parameters_by_group
 from lmi_constructs.findings import Finding, raise_errors
 
@@ -169,7 +169,7 @@ def check_path(
         UnreadableError: If there is nothing at the path that can be read.
         LmiError: If no template has such a parameter, or does not allow the value (LMI010).
     """
-    groups = read_places(path, region).groups
+    groups = find_templates(path, region).groups
     given = with_parameters_by_group(groups, parameters or {})
     found = (finding for group in given for finding in check_sources(group, options))
     return tuple(sorted(found, key=lambda finding: finding.severity))

@@ -229,3 +229,9 @@ def _shown(part: str | Reference | Unknown) -> str:
     if isinstance(part, Reference):
         return "${%s}" % (part.name if part.attribute == "Ref" else f"{part.name}.{part.attribute}")
     return part if isinstance(part, str) else "${?}"
+
+
+def count_of(value: object, otherwise: int) -> int | float:
+    """Return a known count, or another if it is absent or unknown."""
+    known = number(value)
+    return otherwise if known is None else known

@@ -107,7 +107,7 @@ def check_names(facts: Facts, deployments: Sequence[Deployment]) -> None:
 
 
 def _check_images(deployments: Sequence[Deployment]) -> None:
-    from lmi_constructs.checks.slips import unused_images
+    from lmi_constructs.checks.unused_options import unused_images
 
     for beginning, images in unused_images(deployments).items():
         there = ", ".join(images) or "none at all"

@@ -13,7 +13,7 @@ from lmi_constructs.checks import (
     UnreadableError,
 )
 from lmi_constructs.checks import check as check_deployment
-from lmi_constructs.checks.formats import (
+from lmi_constructs.checks.output_formats import (
     as_json,
     as_junit,
     as_sarif,
@@ -22,12 +22,12 @@ from lmi_constructs.checks.formats import (
 )
 from lmi_constructs.checks.run import reason_of
 from lmi_constructs.checks.template import (
+    find_templates,
     read_deployment,
-    read_places,
     with_nested,
     with_own_names,
 )
-from lmi_constructs.checks.template.places import described
+from lmi_constructs.checks.template.discovery import described_skipped
 from lmi_constructs.cli._console import console
 from lmi_constructs.cli._facts import (
     CannotRead,
@@ -42,7 +42,7 @@ from lmi_constructs.findings import LmiError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from lmi_constructs.checks.template.places import PassedOver
+    from lmi_constructs.checks.template.discovery import SkippedFile
     from lmi_constructs.findings import Finding
 
 
@@ -125,7 +125,7 @@ def check(
         options = CheckOptions(rules_off, raised, facts, acknowledged=True)
     except LmiError as error:
         raise click.UsageError(str(error)) from error
-    groups, passed_over = _groups(paths, region, endpoint)
+    groups, skipped = _groups(paths, region, endpoint)
     groups = given_parameters(groups, parameters)
     deployments = [read_deployment(group, facts) for group in groups]
     check_names(facts, deployments)
@@ -142,25 +142,25 @@ def check(
         click.echo(as_junit(shown, sources, failing))
     else:
         _print(shown, len(with_nested(sources)), len(found) - len(open_ones))
-    if passed_over:
-        click.echo(described(passed_over), err=True)
+    if skipped:
+        click.echo(described_skipped(skipped), err=True)
     context.exit(1 if any(finding.severity in failing for finding in open_ones) else 0)
 
 
 def _groups(
     paths: Iterable[str], region: str | None, endpoint: str | None
-) -> tuple[list[list[TemplateSource]], list[PassedOver]]:
+) -> tuple[list[list[TemplateSource]], list[SkippedFile]]:
     """Return templates by what is deployed together, and the files that are none."""
     try:
-        places = [read_places(path, region) for path in paths]
-        groups = [group for place in places for group in place.groups]
+        found = [find_templates(path, region) for path in paths]
+        groups = [group for one in found for group in one.groups]
         if endpoint is not None:
             from lmi_constructs.cli._running_endpoint import read_endpoint
 
             groups.append([read_endpoint(endpoint, region)])
     except UnreadableError as error:
         raise CannotRead(str(error)) from error
-    return with_own_names(groups), [one for place in places for one in place.passed_over]
+    return with_own_names(groups), [file for one in found for file in one.skipped]
 
 
 def _print(findings: Sequence[Finding], templates: int, acknowledged: int) -> None:

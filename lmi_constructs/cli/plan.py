@@ -25,7 +25,7 @@ _LONGEST_NUMBER = 13
 
 def _tokens(text: str) -> int:
     """Return a number of tokens, read as the engine reads it: `16K` is 16,384, `16k` is 16,000."""
-    from lmi_constructs.container.values import readable_whole
+    from lmi_constructs.container.value_parsers import readable_whole
 
     try:
         tokens = readable_whole(text, "km") if len(text.strip()) <= _LONGEST_NUMBER else 0

@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs._near_names import did_you_mean
-from lmi_constructs.container import values
+from lmi_constructs.container import value_parsers
 from lmi_constructs.container.engine_parser import parse_text
-from lmi_constructs.container.front_end import Option, Properties, Unknown, shown
 from lmi_constructs.container.quantization_methods import successor
 from lmi_constructs.container.recommender import (
     ASYNC_HANDLER,
     TRANSFORMERS_HANDLER,
     Recommendation,
 )
+from lmi_constructs.container.serving_properties import Option, Properties, Unknown, shown
 from lmi_constructs.facts.engine_arguments import EngineArgument, registered
 from lmi_constructs.facts.handler import (
     HandlerBehaviour,
@@ -119,7 +119,11 @@ def _type_problem(row: HandlerProperty, option: Option) -> str | None:
         return None
     if row.name == "tensor_parallel_degree" and option.text == "max":
         return None
-    reader = values.one_of(*row.choices) if row.choices else values.PROPERTY_READERS[row.type]
+    reader = (
+        value_parsers.one_of(*row.choices)
+        if row.choices
+        else value_parsers.PROPERTY_READERS[row.type]
+    )
     try:
         reader(option.text)
     except ValueError as error:
@@ -132,7 +136,7 @@ def _degree_errors(stage: Stage) -> Iterator[Finding]:
     degree = stage.recommended.tensor_parallel_degree
     if "tensor_parallel_degree" not in stage.properties.options and isinstance(degree, str):
         try:
-            degree == "max" or values.whole(degree)
+            degree == "max" or value_parsers.whole(degree)
         except ValueError:
             where = stage.properties.origins.get("TENSOR_PARALLEL_DEGREE", "TENSOR_PARALLEL_DEGREE")
             yield refusal(
@@ -194,15 +198,15 @@ def _bitsandbytes_errors(stage: Stage) -> Iterator[Finding]:
         return
     if isinstance(stage.recommended.rolling_batch, Unknown) or "device_map" in options:
         return
-    asked = [
+    requested = [
         option
         for name in ("load_in_4bit", "load_in_8bit")
-        if (option := options.get(name)) and (option.text or "").lower() in values.TRUE
+        if (option := options.get(name)) and (option.text or "").lower() in value_parsers.TRUE
     ]
     quantize = options.get("quantize")
     if quantize is not None and quantize.text in ("bitsandbytes4", "bitsandbytes8"):
-        asked.append(quantize)
-    for option in asked:
+        requested.append(quantize)
+    for option in requested:
         yield refusal(
             option,
             f"{option} is refused in this mode: only the plain Transformers handler takes it, with"
@@ -216,7 +220,7 @@ def _streaming_errors(stage: Stage) -> Iterator[Finding]:
     """Check dynamic batching, which excludes the old streaming switch."""
     size = stage.properties.text("batch_size") or stage.properties.model.get("batch_size", "1")
     streaming = stage.properties.text("enable_streaming", "false") or "false"
-    several = isinstance(size, str) and values.counted(size, 1) > 1
+    several = isinstance(size, str) and value_parsers.counted(size, 1) > 1
     if several and streaming.lower() != "false" and stage.recommended.rolling_batch == "disable":
         yield refusal(
             stage.properties.options["enable_streaming"],
@@ -227,7 +231,15 @@ def _streaming_errors(stage: Stage) -> Iterator[Finding]:
 
 
 def _vllm_class_errors(stage: Stage) -> Iterator[Finding]:
-    options, version = stage.properties.options, stage.container.release.engine_version or ""
+    """Check what the property class of the vLLM handlers checks."""
+    yield from _engine_errors(stage)
+    yield from _pipeline_parallel_errors(stage)
+    yield from _parser_errors(stage, "enable_auto_tool_choice", "tool_call_parser", "tool_parsers")
+    yield from _parser_errors(stage, "enable_reasoning", "reasoning_parser", "reasoning_parsers")
+
+
+def _engine_errors(stage: Stage) -> Iterator[Finding]:
+    """Check that vLLM is run by the Python engine of DJL Serving."""
     engine_name = stage.properties.model.get("engine", "Python")
     if isinstance(engine_name, str) and engine_name != "Python":
         where = "OPTION_ENGINE" if "OPTION_ENGINE" in stage.properties.environment else "engine"
@@ -236,37 +248,46 @@ def _vllm_class_errors(stage: Stage) -> Iterator[Finding]:
             f"engine={shown(engine_name)} cannot run vLLM",
             "write Python, or remove the setting",
         )
+
+
+def _pipeline_parallel_errors(stage: Stage) -> Iterator[Finding]:
+    """Check that the pipeline has one stage."""
+    name, options = "pipeline_parallel_degree", stage.properties.options
     degree = stage.recommended.pipeline_parallel_degree
     if isinstance(degree, str) and degree != "1" and degree.strip() not in ("1", "1.0", "+1"):
-        name = "pipeline_parallel_degree"
         yield refusal(
             options[name] if name in options else name.upper(),
             f"pipeline_parallel_degree={shown(degree)} is refused: the vLLM handlers allow only 1",
             "remove it and use tensor_parallel_degree",
-            source=stage.declared["pipeline_parallel_degree"].source,
+            source=stage.declared[name].source,
         )
-    for switch, parser, kind in (
-        ("enable_auto_tool_choice", "tool_call_parser", "tool_parsers"),
-        ("enable_reasoning", "reasoning_parser", "reasoning_parsers"),
-    ):
-        on = (stage.properties.text(switch) or "").lower() in values.TRUE
-        option, known = options.get(parser), registered(kind, version)
-        if (
-            on
-            and known
-            and (option is None or (option.text is not None and option.text not in known))
-        ):
-            given = (
-                "not set"
-                if option is None
-                else f"{shown(str(option.value))}, which this engine does not have"
-            )
-            yield refusal(
-                option or options[switch],
-                f"{switch} needs a {parser}, but it is {given}",
-                f"set {parser} to one of {', '.join(sorted(known))}",
-                source=f"vllm {version} wheel",
-            )
+
+
+def _parser_errors(stage: Stage, switch: str, parser: str, kind: str) -> Iterator[Finding]:
+    """Check that a switch has the parser that it needs, and that the engine has this parser.
+
+    Args:
+        stage: The settings and what reads them.
+        switch: Option that needs a parser.
+        parser: Option that names the parser.
+        kind: Which parsers of the engine may be named.
+    """
+    options, version = stage.properties.options, stage.container.release.engine_version or ""
+    option, known = options.get(parser), registered(kind, version)
+    if (stage.properties.text(switch) or "").lower() not in value_parsers.TRUE or not known:
+        return
+    if option is None:
+        problem = "not set"
+    elif option.text is not None and option.text not in known:
+        problem = f"{shown(str(option.value))}, which this engine does not have"
+    else:
+        return
+    yield refusal(
+        option or options[switch],
+        f"{switch} needs a {parser}, but it is {problem}",
+        f"set {parser} to one of {', '.join(sorted(known))}",
+        source=f"vllm {version} wheel",
+    )
 
 
 def _pass_through(stage: Stage, result: Arguments) -> None:
@@ -306,32 +327,34 @@ def _known_settings(stage: Stage, result: Arguments) -> None:
     result.effective["max_loras"] = CONTAINERS_MAX_LORAS
 
 
+_RECOMMENDED: Final = ("tensor_parallel_degree", "max_rolling_batch_size", "rolling_batch")
+"""Settings whose value is taken from the recommender, which has read them."""
+
+
 def _read_declared(row: HandlerProperty, option: Option, stage: Stage, result: Arguments) -> None:
     """Read a declared setting; where the engine's parser sees it too, let that check it."""
     name = row.engine or option.name
-    if option.text is None or row.owner in ("server", "handler"):
+    if option.text is None or row.owner in ("server", "handler") or name in _RECOMMENDED:
         return
     if name == "dtype":
         if option.text in ENGINES_DTYPES:
             result.effective["dtype"] = ENGINES_DTYPES[option.text]
-    elif name in ("tensor_parallel_degree", "max_rolling_batch_size", "rolling_batch"):
         return
-    elif name == option.name and row.engine is None:
-        problem = _type_problem(row, option)
+    problem = _type_problem(row, option)
+    if row.engine is None:
         if problem is None:
-            result.effective[name] = values.PROPERTY_READERS.get(row.type, str)(option.text)
-    else:
-        problem = _type_problem(row, option)
-        if problem and option.name != row.name:
-            result.errors.append(
-                refusal(
-                    option,
-                    f"{option} {problem}",
-                    f"give it a value of type {row.type.removeprefix('optional_')}",
-                )
+            result.effective[name] = value_parsers.PROPERTY_READERS.get(row.type, str)(option.text)
+        return
+    if problem and option.name != row.name:
+        result.errors.append(
+            refusal(
+                option,
+                f"{option} {problem}",
+                f"give it a value of type {row.type.removeprefix('optional_')}",
             )
-        if problem is None and name in stage.table:
-            _read_engine(stage.table[name], option, stage, result)
+        )
+    if problem is None and name in stage.table:
+        _read_engine(stage.table[name], option, stage, result)
 
 
 def _read_engine(argument: EngineArgument, option: Option, stage: Stage, result: Arguments) -> None:
@@ -381,7 +404,7 @@ def _engine_fix(argument: EngineArgument, option: Option) -> str:
 
 def _number(text: str) -> int | str:
     try:
-        return values.whole(text)
+        return value_parsers.whole(text)
     except ValueError:
         return text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from lmi_constructs.container import values
+from lmi_constructs.container import value_parsers
 from lmi_constructs.container.json_schema import problems
 from lmi_constructs.readable import readable
 
@@ -29,7 +29,7 @@ def parse_text(argument: EngineArgument, text: str, behaviour: HandlerBehaviour)
     """
     lowered = text.lower()
     if argument.action == "store_boolean":
-        return values.one_of("true", "false", fold=True)(text) == "true"
+        return value_parsers.one_of("true", "false", fold=True)(text) == "true"
     if lowered == "true":
         return _bare_flag(argument)
     if lowered == "false":
@@ -96,22 +96,22 @@ def _converted(argument: EngineArgument, text: str) -> Any:
 
 def _conversion(argument: EngineArgument) -> Callable[[str], Any]:
     readers: dict[str | None, Callable[[str], Any]] = {
-        "int": values.integer,
-        "float": values.decimal,
+        "int": value_parsers.integer,
+        "float": value_parsers.decimal,
         "bool": bool,
-        "json": values.json_value,
-        "union_dict_and_str": values.json_object_or_text,
-        "nullable_kvs": values.counts,
-        "human_readable_int": lambda text: values.readable_whole(text, argument.suffixes),
+        "json": value_parsers.json_value,
+        "union_dict_and_str": value_parsers.json_object_or_text,
+        "nullable_kvs": value_parsers.counts,
+        "human_readable_int": lambda text: value_parsers.readable_whole(text, argument.suffixes),
         "human_readable_int_or_auto": lambda text: (
             -1
             if text.strip().lower() in ("auto", "-1")
-            else values.readable_whole(text, argument.suffixes)
+            else value_parsers.readable_whole(text, argument.suffixes)
         ),
-        "config": lambda text: _structured(values.json_value(text), argument),
-        "KVTransferConfig.from_cli": values.json_mapping,
-        "from_json": values.json_mapping,
-        "CompilationConfig.from_cli": values.level_or_mapping,
+        "config": lambda text: _structured(value_parsers.json_value(text), argument),
+        "KVTransferConfig.from_cli": value_parsers.json_mapping,
+        "from_json": value_parsers.json_mapping,
+        "CompilationConfig.from_cli": value_parsers.level_or_mapping,
         # A lower-casing conversion in front of fixed choices, such as that of `moe_backend`.
         "<lambda>": lambda text: text.lower().replace("-", "_") if argument.choices else text,
     }

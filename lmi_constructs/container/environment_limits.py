@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from lmi_constructs.container.front_end import Unknown, shown, text_of
+from lmi_constructs.container.serving_properties import Unknown, shown, text_of
 from lmi_constructs.facts.limits import limits
 from lmi_constructs.findings import Finding
 
@@ -23,6 +23,8 @@ _SHORTEN: Final = (
     "move long values into serving.properties beside the model, and drop what is not needed"
 )
 
+_TEXT_NAME: Final = "write the name as a string of letters, digits and _, no digit first"
+
 
 def limit_findings(environment: Mapping[str, object]) -> Iterator[Finding]:
     """Check all limits of the environment of one container."""
@@ -34,7 +36,8 @@ def variable_findings(environment: Mapping[str, object], most: Limit) -> Iterato
     """Check names, values and their number.
 
     Args:
-        environment: The variables; a value that is not known yet is not judged.
+        environment: The variables; a value that is not known yet is not judged. A name that is not
+            text is a finding, as nothing checks the types of a mapping before.
         most: How many there may be, which differs between models and inference components.
     """
     if not most.allows(len(environment)):
@@ -42,6 +45,11 @@ def variable_findings(environment: Mapping[str, object], most: Limit) -> Iterato
         yield _finding(WHOLE, message, most)
     names, values = limits()["environment_key_length"], limits()["environment_value_length"]
     for name, given in environment.items():
+        if not isinstance(name, str):
+            kind = type(name).__name__
+            message = f"the name {shown(repr(name))} is not text but {kind}"
+            yield _finding(shown(repr(name)), message, names, _TEXT_NAME)
+            continue
         if not is_legal_name(name):
             message = f"the name {shown(name)!r} is not allowed: letters, digits and _ only"
             yield _finding(name, message, names, _renamed(name))
@@ -64,7 +72,7 @@ def total_findings(size: int) -> Iterator[Finding]:
 
 def size_of(environment: Mapping[str, object]) -> int:
     """Return how many bytes names and values take, as far as these are known."""
-    known = ((name, text_of(value)) for name, value in environment.items())
+    known = ((name, text_of(value)) for name, value in environment.items() if isinstance(name, str))
     return sum(
         bytes_of(name) + (0 if isinstance(value, Unknown) else bytes_of(value))
         for name, value in known

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from lmi_constructs.container.front_end import OVERRIDES
+from lmi_constructs.container.serving_properties import OVERRIDES
 
 VARIABLE_OF_FIELD: Final = {
     "tensor_parallel_degree": "TENSOR_PARALLEL_DEGREE",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lmi_constructs.container.front_end import shown
+from lmi_constructs.container.serving_properties import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lmi_constructs.container.arguments import Arguments, Stage
-    from lmi_constructs.container.front_end import Properties
+    from lmi_constructs.container.serving_properties import Properties
 
 
 def never_read(

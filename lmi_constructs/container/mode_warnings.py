@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from lmi_constructs.container.front_end import shown
 from lmi_constructs.container.recommender import ASYNC_HANDLER, TRANSFORMERS_HANDLER
+from lmi_constructs.container.serving_properties import shown
 from lmi_constructs.facts.options import option
 from lmi_constructs.findings import Finding
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from lmi_constructs.container.arguments import Stage
-    from lmi_constructs.container.front_end import Option
+    from lmi_constructs.container.serving_properties import Option
 
 _SWITCH: Final = "enable_lora"
 _ADAPTERS: Final = (
@@ -36,11 +36,11 @@ def mode_findings(stage: Stage, effective: Mapping[str, Any]) -> Iterator[Findin
 
 def _older_mode(stage: Stage) -> Iterator[Finding]:
     """Warn about an explicit rolling batch where the release would serve asynchronously."""
-    asked = stage.properties.options.get("rolling_batch")
-    if asked is None or asked.text not in ("vllm", "lmi-dist"):
+    requested = stage.properties.options.get("rolling_batch")
+    if requested is None or requested.text not in ("vllm", "lmi-dist"):
         return
     by_default = stage.behaviour.text_generation == "async"
-    if asked.text == "lmi-dist":
+    if requested.text == "lmi-dist":
         what = "is gone: vLLM's rolling batch serves instead"
     elif by_default and stage.recommended.handler != ASYNC_HANDLER:
         what = "selects the older synchronous mode, not the asynchronous one"
@@ -49,13 +49,13 @@ def _older_mode(stage: Stage) -> Iterator[Finding]:
     variables = "OPTION_ASYNC_MODE=true, OPTION_ROLLING_BATCH=disable and OPTION_ENTRYPOINT="
     yield Finding(
         rule="LMI015",
-        message=f"{asked.where}={asked.text} {what}",
+        message=f"{requested.where}={requested.text} {what}",
         why="the mode is slower and is to be removed",
-        fix=f"remove {asked.where}: the release then serves asynchronously"
+        fix=f"remove {requested.where}: the release then serves asynchronously"
         if by_default
         else f"use {variables}{ASYNC_HANDLER}",
         severity="warning",
-        where=asked.where,
+        where=requested.where,
         source=stage.behaviour.source,
     )
 
@@ -63,20 +63,20 @@ def _older_mode(stage: Stage) -> Iterator[Finding]:
 def _asynchronous(stage: Stage) -> Iterator[Finding]:
     """Warn about settings that asynchronous mode does not take, and modes that are not reached."""
     options, handler = stage.properties.options, stage.recommended.handler
-    asked = options.get("async_mode")
-    if asked is not None and asked.text is not None:
-        wanted = asked.text.lower() == "true"
+    requested = options.get("async_mode")
+    if requested is not None and requested.text is not None:
+        wanted = requested.text.lower() == "true"
         if wanted and handler == TRANSFORMERS_HANDLER:
             yield _mode_missed(
                 stage,
-                asked,
+                requested,
                 f"alone does not select the asynchronous handler on {stage.container.name}",
                 f"set OPTION_ROLLING_BATCH=disable and OPTION_ENTRYPOINT={ASYNC_HANDLER} with it",
             )
         elif not wanted and stage.recommended.async_mode is True:
             yield _mode_missed(
                 stage,
-                asked,
+                requested,
                 "has no effect: the release turns asynchronous mode on by itself",
                 "set OPTION_ROLLING_BATCH=vllm for the older synchronous mode, or remove it",
             )
@@ -117,14 +117,14 @@ def _without_adapters(stage: Stage, effective: Mapping[str, Any]) -> Iterator[Fi
         )
 
 
-def _mode_missed(stage: Stage, asked: Option, what: str, fix: str) -> Finding:
+def _mode_missed(stage: Stage, requested: Option, what: str, fix: str) -> Finding:
     return Finding(
         rule="LMI015",
-        message=f"{asked} {what}",
+        message=f"{requested} {what}",
         why="the model is served in another mode than the settings say",
         fix=fix,
         severity="warning",
-        where=asked.where,
+        where=requested.where,
         source=stage.behaviour.source,
     )
 
@@ -143,9 +143,9 @@ def _without_vllm(stage: Stage) -> Finding:
             "remove the entry point to serve with vLLM; a model.py beside the model can shape"
             " requests and answers of vLLM too",
         )
-    asked = options.get("rolling_batch")
-    if asked is not None and asked.text == "disable":
-        fix = f"remove {asked.where}=disable" + (
+    requested = options.get("rolling_batch")
+    if requested is not None and requested.text == "disable":
+        fix = f"remove {requested.where}=disable" + (
             "; the release then serves asynchronously"
             if stage.behaviour.async_entry_point
             else "; for asynchronous mode set OPTION_ASYNC_MODE=true and"
@@ -160,7 +160,7 @@ def _without_vllm(stage: Stage) -> Finding:
         )
     return _plain_handler(
         stage,
-        "OPTION_ROLLING_BATCH" if asked is None else asked.where,
+        "OPTION_ROLLING_BATCH" if requested is None else requested.where,
         f"the model would be served by the plain Transformers handler, without vLLM{losing}",
         fix,
     )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from lmi_constructs.container import values
+from lmi_constructs.container import value_parsers
+from lmi_constructs.container.cdk_tokens import is_token
 from lmi_constructs.container.field_names import FIELD_OF_OPTION, VARIABLE_OF_FIELD
-from lmi_constructs.container.front_end import OVERRIDES, Option, Value, given, merge
 from lmi_constructs.container.recommender import ASYNC_HANDLER
-from lmi_constructs.container.tokens import is_token
+from lmi_constructs.container.serving_properties import OVERRIDES, Option, Value, given, merge
 from lmi_constructs.facts.handler import aliases
 from lmi_constructs.facts.options import option
 from lmi_constructs.findings import Finding, raise_errors
@@ -119,7 +119,7 @@ def _two_values(one: Option, other: Option) -> Finding:
 def number_with_unit(text: str) -> int | str:
     """Read a number with a unit; leave another text to the field's own check."""
     try:
-        return values.readable_whole(text, "kmgt")
+        return value_parsers.readable_whole(text, "kmgt")
     except ValueError:
         return text
 
@@ -134,7 +134,7 @@ def _read(value: object, name: str) -> object:
     if name in ("speculative_config", "limit_mm_per_prompt", "hf_overrides", "compilation_config"):
         pairs = name == "limit_mm_per_prompt" and not value.lstrip().startswith("{")
         try:
-            return values.counts(value) if pairs else values.json_value(value)
+            return value_parsers.counts(value) if pairs else value_parsers.json_value(value)
         except ValueError:
             return value  # the field refuses it, and says so
     return value
@@ -142,7 +142,7 @@ def _read(value: object, name: str) -> object:
 
 def _read_structured_outputs(value: str, found: dict[str, Any]) -> None:
     try:
-        config = value if is_token(value) else values.json_value(value)
+        config = value if is_token(value) else value_parsers.json_value(value)
     except ValueError:
         config = value
     if isinstance(config, dict) and set(config) == {"backend"}:

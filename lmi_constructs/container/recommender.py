@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from lmi_constructs.container import values
-from lmi_constructs.container.front_end import UNKNOWN, Properties, Unknown
+from lmi_constructs.container import value_parsers
+from lmi_constructs.container.serving_properties import UNKNOWN, Properties, Unknown
 
 if TYPE_CHECKING:
     from lmi_constructs.facts.handler import HandlerBehaviour
@@ -66,12 +66,12 @@ def recommend(
 def _mode(
     properties: Properties, behaviour: HandlerBehaviour, text_generation: bool
 ) -> tuple[str | Unknown, bool | Unknown]:
-    asked = properties.options.get("async_mode")
+    requested = properties.options.get("async_mode")
     async_mode: bool | Unknown = False
-    if asked is not None:
-        async_mode = UNKNOWN if asked.text is None else asked.text.lower() == "true"
+    if requested is not None:
+        async_mode = UNKNOWN if requested.text is None else requested.text.lower() == "true"
     batch = properties.model.get("batch_size", "1")
-    if isinstance(batch, str) and values.counted(batch, 1) > 1:
+    if isinstance(batch, str) and value_parsers.counted(batch, 1) > 1:
         return "disable", async_mode
     option = properties.options.get("rolling_batch")
     value = "auto" if option is None else option.value

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from lmi_constructs.container.cdk_tokens import is_token
 from lmi_constructs.container.release import LmiContainer
-from lmi_constructs.container.tokens import is_token
 from lmi_constructs.facts.engine_arguments import engine_arguments
 from lmi_constructs.facts.handler import handler_behaviour
 from lmi_constructs.facts.limits import limits

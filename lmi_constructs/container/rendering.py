@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from lmi_constructs.container.cdk_tokens import holds_number_token
 from lmi_constructs.container.field_names import VARIABLE_OF_FIELD, field_of
 from lmi_constructs.container.recommender import ASYNC_HANDLER
-from lmi_constructs.container.tokens import holds_number_token
 from lmi_constructs.container.verdict import verdict
 from lmi_constructs.facts.engine_arguments import EngineArgument, engine_arguments
 from lmi_constructs.facts.handler import handler_behaviour

@@ -17,9 +17,9 @@ from pydantic import (
 )
 
 from lmi_constructs.container import reading, rendering
+from lmi_constructs.container.cdk_tokens import is_token
 from lmi_constructs.container.release import LmiContainer
 from lmi_constructs.container.settings_errors import clashes, validation_findings
-from lmi_constructs.container.tokens import is_token
 from lmi_constructs.findings import Finding, LmiError, raise_errors
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from lmi_constructs._near_names import SUSPECT, meant, near_names
 from lmi_constructs.container.field_names import FIELD_OF_OPTION, field_of
-from lmi_constructs.container.front_end import shown
+from lmi_constructs.container.serving_properties import shown
 from lmi_constructs.facts.options import option
 from lmi_constructs.findings import Finding, LmiError
 

@@ -9,7 +9,7 @@ import shlex
 import textwrap
 from typing import Final
 
-from lmi_constructs.container.front_end import UNKNOWN
+from lmi_constructs.container.serving_properties import UNKNOWN
 
 _PAIR: Final = re.compile(
     r"""["'](?P<name>[A-Za-z_][A-Za-z0-9_]*)["']\s*:\s*
@@ -26,7 +26,7 @@ def read_snippet(text: str) -> tuple[dict[str, object], str | None]:
 
     Braces may be missing, comments (`#`, `//`) may follow a line, and the text may be JSON, Python
     code with a dictionary, shell assignments, or the properties file itself. A value that Python
-    code computes is [`UNKNOWN`][lmi_constructs.container.front_end.UNKNOWN].
+    code computes is [`UNKNOWN`][lmi_constructs.container.serving_properties.UNKNOWN].
     """
     environment = _whole_json(text) or _python(text)
     if environment:

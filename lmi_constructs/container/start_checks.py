@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from lmi_constructs.container import values
+from lmi_constructs.container import value_parsers
 from lmi_constructs.container.arguments import (
     CONTAINERS_MAX_LORAS,
     Arguments,
@@ -13,8 +13,8 @@ from lmi_constructs.container.arguments import (
     uses_async_handler,
 )
 from lmi_constructs.container.engine_parser import broken_bounds
-from lmi_constructs.container.front_end import MODEL_STORE, Properties, Unknown, shown
 from lmi_constructs.container.quantization_methods import fix_of_unknown_method
+from lmi_constructs.container.serving_properties import MODEL_STORE, Properties, Unknown, shown
 from lmi_constructs.facts.engine_arguments import registered
 from lmi_constructs.findings import Finding
 
@@ -194,7 +194,7 @@ def _degrees(stage: Stage, arguments: Arguments, gpus: int | None) -> Iterator[F
 
 def _plain_degree(stage: Stage) -> int | None:
     degree = stage.recommended.tensor_parallel_degree
-    return values.counted(degree, None) if isinstance(degree, str) else None
+    return value_parsers.counted(degree, None) if isinstance(degree, str) else None
 
 
 def _limits(stage: Stage, effective: dict[str, Any]) -> Iterator[Finding]:

@@ -9,17 +9,21 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from lmi_constructs.container.arguments import Arguments, Stage, read_arguments
 from lmi_constructs.container.environment_limits import is_legal_name, limit_findings
-from lmi_constructs.container.front_end import Properties, Unknown, merge, shown
 from lmi_constructs.container.lost_settings import (
     beaten_by_file,
     dropped_false,
     never_read,
     set_twice,
 )
+from lmi_constructs.container.misspelled_variables import (
+    file_findings,
+    is_quoted,
+    spelling_findings,
+)
 from lmi_constructs.container.mode_warnings import mode_findings
 from lmi_constructs.container.recommender import ASYNC_HANDLER, TRANSFORMERS_HANDLER, recommend
 from lmi_constructs.container.release import LmiContainer
-from lmi_constructs.container.spelling import file_findings, is_quoted, spelling_findings
+from lmi_constructs.container.serving_properties import Properties, Unknown, merge, shown
 from lmi_constructs.container.start_checks import (
     failure,
     model_notes,
@@ -27,7 +31,7 @@ from lmi_constructs.container.start_checks import (
     start_findings,
     startup_models,
 )
-from lmi_constructs.container.values import boolean, decimal, whole
+from lmi_constructs.container.value_parsers import boolean, decimal, whole
 from lmi_constructs.facts.engine_arguments import derived_engines, engine_arguments
 from lmi_constructs.facts.handler import handler_behaviour
 from lmi_constructs.facts.options import option_names
@@ -103,6 +107,9 @@ def verdict(
 
     Returns:
         The verdict; its findings say what to write instead.
+
+    Raises:
+        LmiError: If the server could not read the serving.properties (LMI011).
     """
     release = container or LmiContainer.default()
     if isinstance(serving_properties, Mapping) or not all(
@@ -144,8 +151,10 @@ def _verdict(
     model_mounted: bool | None,
     text_generation: bool,
 ) -> Verdict:
+    notes = [*limit_findings(environment)]
+    environment = {name: value for name, value in environment.items() if isinstance(name, str)}
     properties = merge(environment, serving_properties)
-    notes = [*limit_findings(environment), *spelling_findings(environment, option_names())]
+    notes += spelling_findings(environment, option_names())
     notes += [*file_findings(properties, option_names()), *beaten_by_file(properties)]
     notes += model_notes(properties, model_mounted)
     notes = _without_renamed(environment, notes)

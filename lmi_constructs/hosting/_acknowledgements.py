@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 import aws_cdk as cdk
 
 from lmi_constructs.checks.plugin import at_synth
-from lmi_constructs.hosting._tokens import is_token
+from lmi_constructs.hosting._cdk_tokens import is_token
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

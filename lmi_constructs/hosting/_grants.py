@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 from aws_cdk import aws_iam as iam
 
 from lmi_constructs.findings import Finding
+from lmi_constructs.hosting._cdk_tokens import is_token
 from lmi_constructs.hosting._keywords import check_keywords
-from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._report_findings import report
 from lmi_constructs.hosting._stack_environment import StackEnvironment
-from lmi_constructs.hosting._tokens import is_token
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

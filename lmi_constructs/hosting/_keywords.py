@@ -10,6 +10,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_sagemaker as sagemaker
 
 from lmi_constructs.container import LmiContainer, LmiSettings
+from lmi_constructs.hosting._cdk_tokens import is_resolvable
 from lmi_constructs.hosting._kinds import (
     CHOICE,
     COUNT,
@@ -23,7 +24,6 @@ from lmi_constructs.hosting._kinds import (
     text,
     wrong,
 )
-from lmi_constructs.hosting._tokens import is_resolvable
 from lmi_constructs.hosting.container_image import RELEASE, ContainerImage
 from lmi_constructs.hosting.endpoint_features import AsyncInference, DataCapture, EndpointMetrics
 from lmi_constructs.hosting.model_data import ModelData

@@ -10,7 +10,7 @@ from typing import Any, Final
 import aws_cdk as cdk
 
 from lmi_constructs.findings import Finding, raise_errors
-from lmi_constructs.hosting._tokens import is_resolvable, is_token
+from lmi_constructs.hosting._cdk_tokens import is_resolvable, is_token
 from lmi_constructs.readable import readable
 
 _LARGEST_INTEGER: Final = 2**53

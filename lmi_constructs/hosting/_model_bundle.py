@@ -10,7 +10,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lmi_constructs.container.front_end import read_serving_properties
+from lmi_constructs.container.serving_properties import read_serving_properties
 from lmi_constructs.findings import Finding, LmiError
 from lmi_constructs.hosting._permissions import Permission
 from lmi_constructs.hosting.model_data import MOUNT_PATH, BoundModelData, ModelData, s3_source

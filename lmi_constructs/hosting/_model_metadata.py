@@ -11,8 +11,8 @@ from lmi_constructs.checks.metadata import (
     RELEASE_METADATA,
     is_secret,
 )
-from lmi_constructs.container.front_end import read_serving_properties
-from lmi_constructs.hosting._tokens import is_token
+from lmi_constructs.container.serving_properties import read_serving_properties
+from lmi_constructs.hosting._cdk_tokens import is_token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -55,7 +55,7 @@ def _shape(
     architecture: Architecture | str, data: BoundModelData, named: str | None
 ) -> Iterator[tuple[str, Any]]:
     from lmi_constructs.planner import Architecture
-    from lmi_constructs.planner.record import record_of
+    from lmi_constructs.planner.architecture_record import record_of
 
     if isinstance(architecture, str):
         if data.is_mounted or architecture != named:

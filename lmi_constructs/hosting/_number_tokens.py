@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import aws_cdk as cdk
 
-from lmi_constructs.container.tokens import holds_number_token, is_number_token
+from lmi_constructs.container.cdk_tokens import holds_number_token, is_number_token
 
 if TYPE_CHECKING:
     from constructs import IConstruct

@@ -8,7 +8,7 @@ from lmi_constructs._near_names import meant
 from lmi_constructs.container import verdict
 from lmi_constructs.facts import instance_types
 from lmi_constructs.findings import Finding
-from lmi_constructs.hosting._tokens import is_token
+from lmi_constructs.hosting._cdk_tokens import is_token
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -93,27 +93,29 @@ class ResolvedModel:
             )
         if download_timeout is None and model.data.is_mounted:
             download = download_timeout_seconds(plan)
-        judged = verdict.findings if verdict else ()
-        said = {finding.rule for finding in judged}
         findings = (
-            *judged,
-            *(finding for finding in findings_of(plan) if finding.rule not in said),
+            *_judged(verdict, plan),
             *check_range(startup, "startup_timeout", "LMI060", SHORTEST_SECONDS),
             *check_range(download, "download_timeout", "LMI061", SHORTEST_SECONDS),
             *check_against_loading(startup, loading),
         )
-        size = None if plan is None else plan.repository_bytes
-        before = {_words(finding) for finding in model.findings}
+        is_assumed = startup_timeout is None and (plan is None or plan.repository_bytes is None)
+        reported = {_words(finding) for finding in model.findings}
         return cls(
             verdict=verdict,
             plan=plan,
             startup_seconds=startup,
             download_seconds=download,
-            longest_start_seconds=longest_start_seconds(
-                startup, loading, is_assumed=startup_timeout is None and size is None
-            ),
-            findings=tuple(finding for finding in findings if _words(finding) not in before),
+            longest_start_seconds=longest_start_seconds(startup, loading, is_assumed=is_assumed),
+            findings=tuple(finding for finding in findings if _words(finding) not in reported),
         )
+
+
+def _judged(verdict: Verdict | None, plan: Plan | None) -> list[Finding]:
+    """Return the findings of the verdict, and those of the plan that the verdict does not have."""
+    of_verdict = verdict.findings if verdict else ()
+    rules = {finding.rule for finding in of_verdict}
+    return [*of_verdict, *(finding for finding in findings_of(plan) if finding.rule not in rules)]
 
 
 def _words(finding: Finding) -> tuple[str, str]:

@@ -14,11 +14,11 @@ from lmi_constructs.facts.host_image_choices import choose_host_image
 from lmi_constructs.facts.host_images import host_images
 from lmi_constructs.facts.limits import hosting_instance_type_names
 from lmi_constructs.findings import Finding, raise_errors
+from lmi_constructs.hosting._cdk_tokens import is_token
 from lmi_constructs.hosting._keywords import KINDS_OF_FLEETS, check_keywords
 from lmi_constructs.hosting._kinds import refused
 from lmi_constructs.hosting._resolved_model import ResolvedModel
 from lmi_constructs.hosting._timeouts import check_range
-from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.hosting._units import gibibytes, seconds
 from lmi_constructs.hosting.variant import Routing
 
@@ -59,8 +59,8 @@ class ResolvedVariant:
         Raises:
             LmiError: If a value is of the wrong kind (LMI010).
         """
-        given = {item.name: getattr(variant, item.name) for item in fields(variant)}
-        raise_errors(check_keywords(given, kinds=KINDS_OF_FLEETS))
+        keywords = {item.name: getattr(variant, item.name) for item in fields(variant)}
+        raise_errors(check_keywords(keywords, kinds=KINDS_OF_FLEETS))
         model = variant.model
         placements = _placements(variant)
         resolved = None

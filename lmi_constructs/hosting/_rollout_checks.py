@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from lmi_constructs.facts.limits import limits
 from lmi_constructs.findings import Finding
+from lmi_constructs.hosting._cdk_tokens import is_token
 from lmi_constructs.hosting._stack_environment import StackEnvironment
-from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.hosting._units import seconds
 from lmi_constructs.readable import readable
 
@@ -201,7 +201,7 @@ def check_watched(
                 "name the alarms on errors and latencies",
             )
         ]
-    return [*_check_places(scope, alarms), *_check_reaction(rollout, reaction_seconds)]
+    return [*_check_environments(scope, alarms), *_check_reaction(rollout, reaction_seconds)]
 
 
 def watched_alarms(
@@ -216,12 +216,12 @@ def watched_alarms(
     return alarms, 0
 
 
-def _check_places(scope: Construct, alarms: Sequence[cloudwatch.IAlarm]) -> list[Finding]:
-    """Check that alarms stand where what they take back does."""
+def _check_environments(scope: Construct, alarms: Sequence[cloudwatch.IAlarm]) -> list[Finding]:
+    """Check that alarms are in the region and account of what they take back."""
     here = StackEnvironment.of(scope)
     findings = []
     for alarm in alarms:
-        region, account = _place(alarm)
+        region, account = _environment_of(alarm)
         for what, mine, theirs in (
             ("region", here.region, region),
             ("account", here.account, account),
@@ -238,7 +238,7 @@ def _check_places(scope: Construct, alarms: Sequence[cloudwatch.IAlarm]) -> list
     return findings
 
 
-def _place(alarm: cloudwatch.IAlarm) -> tuple[str, str]:
+def _environment_of(alarm: cloudwatch.IAlarm) -> tuple[str, str]:
     """Return region and account of an alarm: one that was made elsewhere has them in its ARN."""
     arn = alarm.alarm_arn
     if not is_token(arn) and arn.count(":") > 4:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import aws_cdk as cdk
 
 from lmi_constructs.facts import registries
-from lmi_constructs.hosting._tokens import is_token
+from lmi_constructs.hosting._cdk_tokens import is_token
 
 if TYPE_CHECKING:
     from constructs import Construct

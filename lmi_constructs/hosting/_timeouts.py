@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from lmi_constructs.findings import Finding
-from lmi_constructs.hosting._tokens import is_token
+from lmi_constructs.hosting._cdk_tokens import is_token
 
 if TYPE_CHECKING:
     from lmi_constructs.planner import Plan

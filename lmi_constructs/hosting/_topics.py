@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lmi_constructs.findings import Finding
+from lmi_constructs.hosting._cdk_tokens import is_token
 from lmi_constructs.hosting._stack_environment import StackEnvironment
-from lmi_constructs.hosting._tokens import is_token
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

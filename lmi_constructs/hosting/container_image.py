@@ -12,9 +12,9 @@ import aws_cdk as cdk
 from lmi_constructs.container import LmiContainer
 from lmi_constructs.facts import registries
 from lmi_constructs.findings import Finding, raise_errors
+from lmi_constructs.hosting._cdk_tokens import is_token
 from lmi_constructs.hosting._kinds import Kind, check_kinds, needed, text
 from lmi_constructs.hosting._permissions import Permission
-from lmi_constructs.hosting._tokens import is_token
 
 if TYPE_CHECKING:
     from aws_cdk import aws_ecr as ecr
@@ -82,8 +82,8 @@ class ContainerImage(ABC):
             behaves_like: Release it is built from or copied from. With it, settings are rendered
                 and checked as for that release; without it, nothing is known about the image.
         """
-        given = {"repository": repository, "tag": tag, "behaves_like": behaves_like}
-        raise_errors(check_kinds(given, _FIELDS))
+        keywords = {"repository": repository, "tag": tag, "behaves_like": behaves_like}
+        raise_errors(check_kinds(keywords, _FIELDS))
         return _RepositoryImage(repository, tag, behaves_like)
 
     @staticmethod

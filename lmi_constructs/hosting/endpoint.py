@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lmi_constructs.checks.plugin import attach_to
-from lmi_constructs.hosting._alternatives import check_alternatives
+from lmi_constructs.hosting._exclusive_keywords import check_exclusive_keywords
 from lmi_constructs.hosting._keywords import check_keywords, keywords_of
-from lmi_constructs.hosting._names import check_name
-from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._report_findings import report
+from lmi_constructs.hosting._resource_names import check_name
 from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting.endpoint_base import ImportedEndpoint
 from lmi_constructs.hosting.endpoint_config import LmiEndpointConfig
@@ -155,11 +155,13 @@ class LmiEndpoint(EndpointOperations):
             LmiError: If the endpoint would fail at deploy time: all faults at once.
         """
         super().__init__(scope, id)
-        given = keywords_of(locals())
+        keywords = keywords_of(locals())
         attach_to(self, scope)
         StackEnvironment.of(scope).cached_at(self)
-        report(self, check_keywords(given))
-        report(self, [*check_alternatives(given), *check_name(endpoint_name, "endpoint_name")])
+        report(self, check_keywords(keywords))
+        report(
+            self, [*check_exclusive_keywords(keywords), *check_name(endpoint_name, "endpoint_name")]
+        )
         if endpoint_config is None and model_data is not None:
             model = LmiModel(
                 self,
@@ -199,7 +201,7 @@ class LmiEndpoint(EndpointOperations):
                 async_inference=async_inference,
                 metrics=metrics,
             )
-        assert endpoint_config is not None  # noqa: S101 - check_alternatives has made sure of it
+        assert endpoint_config is not None  # noqa: S101 - check_exclusive_keywords has made sure of it
         self._deploy(
             endpoint_config,
             endpoint_name=endpoint_name,

@@ -8,9 +8,9 @@ from aws_cdk import aws_iam as iam
 
 from lmi_constructs.hosting._grants import INVOKING, allow
 from lmi_constructs.hosting._keywords import check_keywords
-from lmi_constructs.hosting._names import check_name
-from lmi_constructs.hosting._places import PlacedConstruct
-from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._report_findings import report
+from lmi_constructs.hosting._resource_names import check_name
+from lmi_constructs.hosting._scope_and_id import CheckedConstruct
 from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.monitoring.metrics import endpoint_metric, seconds_of_period
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from constructs import Construct
 
 
-class EndpointBase(PlacedConstruct):
+class EndpointBase(CheckedConstruct):
     """An endpoint, defined in this app or imported."""
 
     _name_of_metrics: str | None = None
@@ -98,10 +98,10 @@ class EndpointBase(PlacedConstruct):
         Raises:
             LmiError: If endpoints publish no metric of this name (LMI085).
         """
-        given = {"name": name, "statistic": statistic, "period": period}
+        keywords = {"name": name, "statistic": statistic, "period": period}
         if variant_name is not None:
-            given["variant_name"] = variant_name
-        report(self, check_keywords(given))
+            keywords["variant_name"] = variant_name
+        report(self, check_keywords(keywords))
         seconds_of_period(period, 60)
         return endpoint_metric(
             name,

@@ -8,15 +8,15 @@ from aws_cdk import aws_sagemaker as sagemaker
 
 from lmi_constructs.checks.plugin import attach_to
 from lmi_constructs.findings import Finding, LmiError
+from lmi_constructs.hosting._cdk_tokens import is_token
 from lmi_constructs.hosting._keywords import check_keywords, keywords_of
-from lmi_constructs.hosting._names import check_name
-from lmi_constructs.hosting._network import Network, check_network
 from lmi_constructs.hosting._permissions import Permission, grant
-from lmi_constructs.hosting._places import PlacedConstruct
-from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._report_findings import report
 from lmi_constructs.hosting._resolved_variant import ResolvedVariant
+from lmi_constructs.hosting._resource_names import check_name
+from lmi_constructs.hosting._scope_and_id import CheckedConstruct
 from lmi_constructs.hosting._stack_environment import StackEnvironment
-from lmi_constructs.hosting._tokens import is_token
+from lmi_constructs.hosting._vpc_config import VpcConfig, check_vpc_config
 from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _MOST_VARIANTS = 10
 """botocore 1.44.8 sagemaker 2017-07-24 ProductionVariantList."""
 
 
-class LmiEndpointConfig(PlacedConstruct):
+class LmiEndpointConfig(CheckedConstruct):
     """An endpoint configuration.
 
     Its name is always generated: CloudFormation replaces a configuration on every change, and the
@@ -111,11 +111,13 @@ class LmiEndpointConfig(PlacedConstruct):
         findings += _check_traffic([resolved.variant.weight for resolved in self.variants])
         findings += _check_shadow(self.is_async and bool(self.shadow_variants))
         findings += _check_key(encryption_key, self._everyone)
-        findings += check_network(vpc, vpc_subnets, security_groups)
+        findings += check_vpc_config(vpc, vpc_subnets, security_groups)
         report(self, dict.fromkeys(findings))
 
-        network = Network.within(self, vpc, vpc_subnets, security_groups)
-        self.connections: ec2.Connections | None = None if network is None else network.connections
+        vpc_config = VpcConfig.within(self, vpc, vpc_subnets, security_groups)
+        self.connections: ec2.Connections | None = (
+            None if vpc_config is None else vpc_config.connections
+        )
         self.resource = sagemaker.CfnEndpointConfig(
             self,
             "Resource",
@@ -132,9 +134,9 @@ class LmiEndpointConfig(PlacedConstruct):
             execution_role_arn=None if execution_role is None else execution_role.role_arn,
             enable_network_isolation=network_isolation,
             vpc_config=None
-            if network is None
+            if vpc_config is None
             else sagemaker.CfnEndpointConfig.VpcConfigProperty(
-                security_group_ids=network.security_group_ids, subnets=network.subnet_ids
+                security_group_ids=vpc_config.security_group_ids, subnets=vpc_config.subnet_ids
             ),
         )
         self._grant_writing(data_capture, async_inference)

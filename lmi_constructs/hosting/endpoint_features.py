@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from aws_cdk import aws_sagemaker as sagemaker
 
 from lmi_constructs.findings import Finding, LmiError, raise_errors
+from lmi_constructs.hosting._cdk_tokens import is_token
 from lmi_constructs.hosting._kinds import (
     BUCKET,
     CHOICE,
@@ -23,7 +24,6 @@ from lmi_constructs.hosting._kinds import (
     text,
 )
 from lmi_constructs.hosting._permissions import Permission, key_permission
-from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.hosting._units import seconds
 from lmi_constructs.hosting.s3_location import S3Location, check_output
 

@@ -8,11 +8,11 @@ from aws_cdk import aws_sagemaker as sagemaker
 
 from lmi_constructs.findings import LmiError
 from lmi_constructs.hosting._keywords import check_keywords
-from lmi_constructs.hosting._names import literal_name
-from lmi_constructs.hosting._places import placed
 from lmi_constructs.hosting._planning import engine_concurrency
-from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._report_findings import report
+from lmi_constructs.hosting._resource_names import literal_name
 from lmi_constructs.hosting._rollout_checks import check_watched, missing_rollout, watched_alarms
+from lmi_constructs.hosting._scope_and_id import checked_scope_and_id
 from lmi_constructs.hosting._topics import check_topics
 from lmi_constructs.hosting._units import exact_seconds
 from lmi_constructs.hosting.endpoint_base import EndpointBase
@@ -160,7 +160,9 @@ class EndpointOperations(EndpointBase):
         )
         report(self, check_topics(self, {"topic": topic, "paging_topic": paging_topic}))
         id = self._id_of("Alarms", resolved)
-        with placed(self, id, fix="call add_alarms once for each variant, with all thresholds"):
+        with checked_scope_and_id(
+            self, id, fix="call add_alarms once for each variant, with all thresholds"
+        ):
             return EndpointAlarms(
                 self,
                 id,
@@ -226,7 +228,7 @@ class EndpointOperations(EndpointBase):
         resolved = self.endpoint_config.variant(variant_name, or_shadow=True)
         id = self._id_of("Dashboard", resolved)
         scaling = self.node.try_find_child(self._id_of("Scaling", resolved))
-        with placed(self, id, fix="call add_dashboard once for each variant"):
+        with checked_scope_and_id(self, id, fix="call add_dashboard once for each variant"):
             return EndpointDashboard(
                 self,
                 id,

@@ -12,14 +12,10 @@ from lmi_constructs.container import LmiContainer, LmiSettings
 from lmi_constructs.container.environment_limits import limit_findings
 from lmi_constructs.facts.models import models
 from lmi_constructs.findings import Finding
+from lmi_constructs.hosting._cdk_tokens import is_resolvable
+from lmi_constructs.hosting._hub_access import check_isolation, check_route_to_hub
 from lmi_constructs.hosting._keywords import check_keywords, keywords_of
 from lmi_constructs.hosting._model_metadata import model_metadata
-from lmi_constructs.hosting._network import (
-    Network,
-    check_isolation,
-    check_network,
-    check_way_out,
-)
 from lmi_constructs.hosting._number_tokens import with_text_tokens
 from lmi_constructs.hosting._permissions import (
     endpoint_permissions,
@@ -27,11 +23,11 @@ from lmi_constructs.hosting._permissions import (
     grant,
     network_permissions,
 )
-from lmi_constructs.hosting._places import PlacedConstruct
 from lmi_constructs.hosting._planning import check_architecture, judge, not_planned
-from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._report_findings import report
+from lmi_constructs.hosting._scope_and_id import CheckedConstruct
 from lmi_constructs.hosting._stack_environment import StackEnvironment
-from lmi_constructs.hosting._tokens import is_resolvable
+from lmi_constructs.hosting._vpc_config import VpcConfig, check_vpc_config
 from lmi_constructs.hosting.container_image import ContainerImage, as_image
 
 if TYPE_CHECKING:
@@ -39,7 +35,7 @@ if TYPE_CHECKING:
 
     from aws_cdk import aws_ec2 as ec2
     from aws_cdk import aws_iam as iam
-    from constructs import Construct
+    from constructs import Construct, IDependable
 
     from lmi_constructs.hosting.model_data import BoundModelData, ModelData
 
@@ -49,8 +45,13 @@ _OPENS_GATES = frozenset(
 )
 """Variables with which a gated model may come: a token, another hub, or an image that has it."""
 
+_NOT_ISOLATED = (
+    "network isolation is off, as the container downloads the model at each start; mount it from S3"
+    " with ModelData.s3_prefix(...) to isolate it"
+)
 
-class LmiModel(PlacedConstruct):
+
+class LmiModel(CheckedConstruct):
     """A model of SageMaker that runs in an LMI container.
 
     Its name is always generated: CloudFormation replaces a model on every change, and a fixed name
@@ -136,26 +137,21 @@ class LmiModel(PlacedConstruct):
         self.data = data
         judged = judge(self.environment, image.container, data)
         hub_id = data.environment.get("HF_MODEL_ID")
-        self.findings: tuple[Finding, ...] = (
+        findings = (
             *image.findings,
             *clashes,
             *_check_gate(self.environment),
             *check_architecture(model_data.architecture, hub_id),
             *check_isolation(self.network_isolation, data),
-            *check_network(vpc, vpc_subnets, security_groups),
-            *check_way_out(vpc, vpc_subnets, self.environment, data),
+            *check_vpc_config(vpc, vpc_subnets, security_groups),
+            *check_route_to_hub(vpc, vpc_subnets, self.environment, data),
             *(rendered.check(image.container) if rendered and image.container else ()),
             *(judged.findings if judged else limit_findings(self.environment)),
         )
-        said = {(finding.rule, finding.message): finding for finding in reversed(self.findings)}
-        self.findings = tuple(reversed(said.values()))
+        self.findings: tuple[Finding, ...] = _without_repeated(findings)
         report(self, self.findings)
         if data.needs_network and network_isolation is None:
-            cdk.Annotations.of(self).add_info(
-                "network isolation is off, as the container downloads the model at each start;"
-                " mount it from S3 with ModelData.s3_prefix(...) to isolate it"
-            )
-
+            cdk.Annotations.of(self).add_info(_NOT_ISOLATED)
         unplanned = not_planned(model_data.architecture, hub_id, judged)
         if unplanned:
             cdk.Annotations.of(self).add_info(unplanned)
@@ -166,32 +162,12 @@ class LmiModel(PlacedConstruct):
             *data.permissions,
             *(network_permissions() if vpc else ()),
         )
-        self.role: iam.IRole
-        dependables = []
-        if role is None:
-            self.role = execution_role(self, self.permissions)
-        else:
-            self.role = role
-            dependables = grant(role, self.permissions)
-        network = Network.within(self, vpc, vpc_subnets, security_groups)
-        self.connections: ec2.Connections | None = None if network is None else network.connections
-        self.resource = sagemaker.CfnModel(
-            self,
-            "Resource",
-            execution_role_arn=self.role.role_arn,
-            enable_network_isolation=self.network_isolation,
-            primary_container=sagemaker.CfnModel.ContainerDefinitionProperty(
-                image=image.uri,
-                image_config=image_config,
-                environment=self.environment or None,
-                model_data_source=data.model_data_source,
-            ),
-            vpc_config=None
-            if network is None
-            else sagemaker.CfnModel.VpcConfigProperty(
-                security_group_ids=network.security_group_ids, subnets=network.subnet_ids
-            ),
+        self.role, dependables = _role_with(self, role)
+        vpc_config = VpcConfig.within(self, vpc, vpc_subnets, security_groups)
+        self.connections: ec2.Connections | None = (
+            None if vpc_config is None else vpc_config.connections
         )
+        self.resource = _cfn_model(self, image_config, vpc_config)
         if dependables:
             self.resource.node.add_dependency(*dependables)
         of_image = LmiContainer.from_image_uri(image.uri)
@@ -201,6 +177,44 @@ class LmiModel(PlacedConstruct):
         ):
             self.resource.add_metadata(key, value)
         self.model_name: str = self.resource.attr_model_name
+
+
+def _without_repeated(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Return each finding once, in the form in which it was found first."""
+    distinct = {(finding.rule, finding.message): finding for finding in reversed(findings)}
+    return tuple(reversed(distinct.values()))
+
+
+def _role_with(model: LmiModel, role: iam.IRole | None) -> tuple[iam.IRole, list[IDependable]]:
+    """Return a model's role with its permissions, and what must be in place before the model."""
+    if role is None:
+        return execution_role(model, model.permissions), []
+    return role, grant(role, model.permissions)
+
+
+def _cfn_model(
+    model: LmiModel,
+    image_config: sagemaker.CfnModel.ImageConfigProperty | None,
+    vpc_config: VpcConfig | None,
+) -> sagemaker.CfnModel:
+    """Add the L1 construct of a model."""
+    return sagemaker.CfnModel(
+        model,
+        "Resource",
+        execution_role_arn=model.role.role_arn,
+        enable_network_isolation=model.network_isolation,
+        primary_container=sagemaker.CfnModel.ContainerDefinitionProperty(
+            image=model.image_uri,
+            image_config=image_config,
+            environment=model.environment or None,
+            model_data_source=model.data.model_data_source,
+        ),
+        vpc_config=None
+        if vpc_config is None
+        else sagemaker.CfnModel.VpcConfigProperty(
+            security_group_ids=vpc_config.security_group_ids, subnets=vpc_config.subnet_ids
+        ),
+    )
 
 
 def _environment(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from aws_cdk import aws_sagemaker as sagemaker
 
 from lmi_constructs.findings import Finding, raise_errors
+from lmi_constructs.hosting._cdk_tokens import is_token
 from lmi_constructs.hosting._kinds import Kind, check_kinds, needed, text
-from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.hosting.s3_location import S3Location
 
 if TYPE_CHECKING:
@@ -108,8 +108,8 @@ class ModelData(ABC):
             LmiError: If the prefix could not be mounted (LMI020, LMI021) or the bucket's name is none
                 (LMI025).
         """
-        given = {"architecture": architecture, "serving_properties": serving_properties}
-        raise_errors(check_kinds(given, _FIELDS))
+        keywords = {"architecture": architecture, "serving_properties": serving_properties}
+        raise_errors(check_kinds(keywords, _FIELDS))
         location = S3Location(bucket, prefix, encryption_key)
         return _S3Prefix(location, architecture, serving_properties)
 
@@ -139,8 +139,8 @@ class ModelData(ABC):
         Raises:
             LmiError: If the id is not one (LMI027) or the token is plain text (LMI006).
         """
-        given = {"model_id": model_id, "revision": revision, "token_field": token_field}
-        raise_errors(check_kinds({**given, "architecture": architecture}, _FIELDS))
+        keywords = {"model_id": model_id, "revision": revision, "token_field": token_field}
+        raise_errors(check_kinds({**keywords, "architecture": architecture}, _FIELDS))
         raise_errors([*_check_hub_id(model_id), *_check_token(token)])
         return _HubModel(model_id, revision, token, token_field, architecture or model_id)
 
@@ -171,8 +171,8 @@ class ModelData(ABC):
         """
         from lmi_constructs.hosting._model_bundle import ModelBundle
 
-        given = {"path": path, "model_location": model_location, "architecture": architecture}
-        raise_errors(check_kinds(given, _FIELDS))
+        keywords = {"path": path, "model_location": model_location, "architecture": architecture}
+        raise_errors(check_kinds(keywords, _FIELDS))
         return ModelBundle.read(path, model_location, architecture)
 
     def of_model(self, architecture: Architecture | str) -> ModelData:

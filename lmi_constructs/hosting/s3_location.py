@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from lmi_constructs.checks.archives import UNPACK, is_archive
 from lmi_constructs.findings import Finding, LmiError
+from lmi_constructs.hosting._cdk_tokens import is_token
 from lmi_constructs.hosting._kinds import BUCKET, ENCRYPTION_KEY, check_fields, needed, text
 from lmi_constructs.hosting._permissions import Permission, key_permission
-from lmi_constructs.hosting._tokens import is_token
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

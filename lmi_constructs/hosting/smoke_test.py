@@ -11,13 +11,13 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 
 from lmi_constructs.findings import Finding
+from lmi_constructs.hosting._cdk_tokens import is_token
 from lmi_constructs.hosting._grants import INVOKING
 from lmi_constructs.hosting._keywords import check_keywords, keywords_of
-from lmi_constructs.hosting._names import check_name
-from lmi_constructs.hosting._places import PlacedConstruct
-from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._report_findings import report
+from lmi_constructs.hosting._resource_names import check_name
+from lmi_constructs.hosting._scope_and_id import CheckedConstruct
 from lmi_constructs.hosting._stack_environment import StackEnvironment
-from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.hosting._units import seconds
 from lmi_constructs.hosting.components.model_component import ModelComponent
 from lmi_constructs.hosting.endpoint_operations import EndpointOperations
@@ -53,7 +53,7 @@ _LONGEST_MINUTES = 15
 """What Lambda allows."""
 
 
-class LmiSmokeTest(PlacedConstruct):
+class LmiSmokeTest(CheckedConstruct):
     """Tries every way to call an endpoint at the end of a deployment.
 
     A Lambda function runs what `lmi smoke` runs: readiness, chat, completion and `inputs`, each also

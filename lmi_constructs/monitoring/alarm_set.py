@@ -10,7 +10,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
-from lmi_constructs.container.tokens import is_number_token
+from lmi_constructs.container.cdk_tokens import is_number_token
 from lmi_constructs.findings import Finding
 from lmi_constructs.readable import readable
 

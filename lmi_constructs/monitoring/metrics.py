@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from lmi_constructs._near_names import did_you_mean
-from lmi_constructs.container.tokens import is_number_token
+from lmi_constructs.container.cdk_tokens import is_number_token
 from lmi_constructs.facts.metrics import component_metrics, endpoint_metrics
 from lmi_constructs.findings import Finding, LmiError
 from lmi_constructs.readable import readable, said_by

@@ -9,7 +9,7 @@ from lmi_constructs.planner.architecture import (
     similar_models,
 )
 from lmi_constructs.planner.configuration import EngineConfiguration, is_planned
-from lmi_constructs.planner.judgement import Grade
+from lmi_constructs.planner.grading import Grade
 from lmi_constructs.planner.plan import Plan, plan
 from lmi_constructs.planner.quantization import Quantization
 from lmi_constructs.planner.start_up import Span, StartUp

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 from lmi_constructs.container.engine_versions import version_numbers
-from lmi_constructs.facts import ModelFamily, model_families
+from lmi_constructs.facts import model_families
 from lmi_constructs.findings import Finding, LmiError
-from lmi_constructs.planner._config_doubts import LARGEST, beyond
+from lmi_constructs.planner._config_doubts import LARGEST, Described, first_doubt
 from lmi_constructs.planner.architecture import (
     NO_FAMILY,
     Architecture,
@@ -17,7 +17,7 @@ from lmi_constructs.planner.architecture import (
     LatentAttention,
     VisionTower,
 )
-from lmi_constructs.planner.contexts import longest_context
+from lmi_constructs.planner.context_length import longest_context
 from lmi_constructs.planner.quantization import quantization_of
 
 _NAMES: Final = {
@@ -55,12 +55,6 @@ _MOST_LAYERS: Final = 10_000
 _MUTES_WINDOW: Final = frozenset({"qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "qwen2_5_vl"})
 """Families whose `sliding_window` counts only with `use_sliding_window`."""
 
-_WIDENED: Final = frozenset({"gpt2", "gpt_bigcode", "gptj", "bloom", "falcon"})
-"""Families whose MLP is four times as wide as the hidden state unless their config says otherwise
-(https://github.com/huggingface/transformers configuration_<family>.py)."""
-
-_DTYPES: Final = frozenset({"float32", "float16", "bfloat16", "float", "half", "auto"})
-
 _PATTERN: Final = {"gemma2": 2, "gemma3": 6, "gemma3_text": 6, "cohere2": 4, "gpt_oss": 2}
 """Every n-th layer sees the whole context, where the config does not list the layers
 (https://github.com/huggingface/transformers configuration_<family>.py)."""
@@ -97,19 +91,16 @@ def parse(
     window, window_layers, state_layers = _layer_kinds(text, family, layers)
     vision = _vision(config)
     experts, intermediate = _experts(text, family, layers)
-    has_width = intermediate or family in _WIDENED or (experts and experts.layers >= layers)
-    doubts = (
-        "its shape is known only in part" if missing else None,
-        _family_doubt(family, facts),
-        quantization_doubt,
-        "layers with a state per sequence are not planned" if state_layers else None,
-        beyond(config, text, _SIZES),
-        _oddly_layered(text, layers),
-        _odd_dtype(config, text),
-        None if has_width else "its intermediate_size is not stated",
-        "the size of its vision tower is not stated" if vision and not vision.parameters else None,
+    doubt = first_doubt(
+        config,
+        text,
+        Described(family, layers, state_layers, intermediate, experts, vision),
+        facts,
+        is_complete=not missing,
+        sizes=_SIZES,
+        quantization_doubt=quantization_doubt,
+        layers_doubt=_oddly_layered(text, layers),
     )
-    doubt = next((reason for reason in doubts if reason), None)
     longest, unstretched = longest_context(text, family)
     return Architecture(
         name=name or str(config.get("_name_or_path") or family),
@@ -150,14 +141,6 @@ def _missing(text: Mapping[str, Any], head_dim: int) -> list[str]:
     if any(text.get(key) == 0 for key in _NAMES["kv_heads"]):  # if absent, as many as other heads
         missing.append("num_key_value_heads")
     return missing
-
-
-def _family_doubt(family: str, facts: ModelFamily | None) -> str | None:
-    if family == NO_FAMILY:
-        return "its config names no model_type"
-    if facts is None:
-        return f"the model family {family!r} is not known"
-    return None if facts.planned == "yes" else f"{family}: {facts.note}"
 
 
 def unreadable(path: str, reason: str) -> LmiError:
@@ -238,13 +221,6 @@ def _dtype(
                 case "bfloat16":
                     return "bfloat16"
     return "bfloat16"
-
-
-def _odd_dtype(config: Mapping[str, Any], text: Mapping[str, Any]) -> str | None:
-    """Return that a config names a number format that there is not, `None` if it does not."""
-    given = [part.get(key) for part in (text, config) for key in ("torch_dtype", "dtype")]
-    odd = [one for one in given if one and str(one).removeprefix("torch.") not in _DTYPES]
-    return f"its dtype {str(odd[0])[:60]!r} is not known" if odd else None
 
 
 def _described_quantization(config: Mapping[str, Any], text: Mapping[str, Any]) -> Any:

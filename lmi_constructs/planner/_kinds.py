@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from lmi_constructs.container.front_end import shown
+from lmi_constructs.container.serving_properties import shown
 from lmi_constructs.findings import Finding
 
 if TYPE_CHECKING:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from lmi_constructs.container.doors import spoken
-from lmi_constructs.planner.judgement import ABOUT_DEGREE
+from lmi_constructs.container.setting_names import translated
+from lmi_constructs.planner.grading import ABOUT_DEGREE
 from lmi_constructs.planner.suggestions import suggest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from lmi_constructs.container.doors import Door
+    from lmi_constructs.container.setting_names import Door
     from lmi_constructs.findings import Finding
     from lmi_constructs.planner.plan import Plan
     from lmi_constructs.planner.suggestions import Suggestion
@@ -60,7 +60,7 @@ def advised_findings(
             others = [way for way in fitting if way is not degree]
         if finding is first and others:
             fix += f": it {'also ' if others != fitting else ''}fits with {_best(others, door)}"
-        found.append(replace(finding, fix=spoken(fix, door)))
+        found.append(replace(finding, fix=translated(fix, door)))
     return tuple(found)
 
 

@@ -9,9 +9,9 @@ from lmi_constructs.container import verdict
 from lmi_constructs.container.engine_versions import ANY_VERSION, since
 from lmi_constructs.findings import raise_errors
 from lmi_constructs.planner._kinds import COUNTS, settings_of_other_kinds, wrong_settings
-from lmi_constructs.planner.batch import SMALL_BATCH, trial_batch
 from lmi_constructs.planner.cache_formats import cache_bytes
 from lmi_constructs.planner.checkpoint import loaded_format
+from lmi_constructs.planner.trial_batch import SMALL_BATCH, trial_batch
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -12,9 +12,9 @@ from lmi_constructs.findings import Finding, LmiError, raise_errors
 from lmi_constructs.planner._kinds import wrong
 from lmi_constructs.planner.architecture import Architecture
 from lmi_constructs.planner.configuration import EngineConfiguration, Setup, fill_in
-from lmi_constructs.planner.contexts import overridden
+from lmi_constructs.planner.context_length import overridden
 from lmi_constructs.planner.explanation import explain
-from lmi_constructs.planner.judgement import (
+from lmi_constructs.planner.grading import (
     SHOWN_NOT_KNOWN,
     Grade,
     doubt_about,

@@ -9,9 +9,9 @@ from lmi_constructs.container.release import first_release_with
 from lmi_constructs.container.start_checks import OLD_LORA_RANKS
 from lmi_constructs.facts.engine_arguments import engine_arguments
 from lmi_constructs.findings import Finding
-from lmi_constructs.planner.batch import too_many_sequences
 from lmi_constructs.planner.format_refusals import format_refusals
 from lmi_constructs.planner.profile import CONTEXT_GIB
+from lmi_constructs.planner.trial_batch import too_many_sequences
 from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from lmi_constructs.container.doors import assigned
+from lmi_constructs.container.setting_names import assignment
 from lmi_constructs.facts import instance_types
 from lmi_constructs.planner.architecture import Architecture
 from lmi_constructs.planner.checkpoint import quantised_copies
@@ -15,7 +15,7 @@ from lmi_constructs.planner.plan import Plan, plan
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from lmi_constructs.container.doors import Door
+    from lmi_constructs.container.setting_names import Door
     from lmi_constructs.facts import InstanceType
 
 _SHORTEST_CONTEXT: Final = 2048
@@ -61,9 +61,9 @@ class Suggestion:
         """
         model = self.changes.get("model")
         if model is None:
-            return ", ".join(assigned(*change, door) for change in self.changes.items())
+            return ", ".join(assignment(*change, door) for change in self.changes.items())
         change = self.change if door != "command" else f"--model {model}"
-        rest = [assigned(*one, door) for one in self.changes.items() if one[0] != "model"]
+        rest = [assignment(*one, door) for one in self.changes.items() if one[0] != "model"]
         return ", ".join((change, *rest))
 
     def __str__(self) -> str:
@@ -151,7 +151,7 @@ def _tried(current: Plan, kind: str, changes: Mapping[str, Any], change: str = "
     planned = plan(
         named or current.architecture, where, replace(current.configuration, **told), count=count
     )
-    words = change or ", ".join(assigned(*one, "python") for one in changes.items())
+    words = change or ", ".join(assignment(*one, "python") for one in changes.items())
     return Suggestion(kind, words, planned, dict(changes))
 
 

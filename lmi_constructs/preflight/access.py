@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from lmi_constructs.checks.rules.permissions import allows
-from lmi_constructs.checks.rules.targets import addresses, arns, is_open, repository_arn
+from lmi_constructs.checks.queries.resource_arns import addresses, arns, is_open, repository_arn
+from lmi_constructs.checks.queries.role_permissions import allows
 from lmi_constructs.checks.values import UNKNOWN, Unknown, literal, shown, split
 from lmi_constructs.operations.aws import NoAnswerError, asking
 from lmi_constructs.preflight.place import path_of

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from lmi_constructs.checks.queries.container_images import release
+from lmi_constructs.checks.queries.containers import environment
 from lmi_constructs.checks.resources import Model
-from lmi_constructs.checks.rules.common import environment, release
 from lmi_constructs.checks.values import literal
 from lmi_constructs.facts.engine_arguments import engine_arguments
 from lmi_constructs.operations.completeness import (

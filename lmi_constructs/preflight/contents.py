@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lmi_constructs.checks.rules.common import instance, release
+from lmi_constructs.checks.queries.container_images import release
+from lmi_constructs.checks.queries.instance_types import instance
 from lmi_constructs.checks.rules.engine import judged_runs, verdicts
 from lmi_constructs.checks.rules.memory import plans
 from lmi_constructs.checks.values import UNKNOWN, literal, shown
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lmi_constructs.checks.deployment import Deployment
+    from lmi_constructs.checks.queries.containers import Running
     from lmi_constructs.checks.resources import Container, Resource
-    from lmi_constructs.checks.rules.common import Running
     from lmi_constructs.checks.rules.memory import PlannedRun
     from lmi_constructs.container import Verdict
     from lmi_constructs.findings import Finding

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lmi_constructs.checks.rules.common import image
+from lmi_constructs.checks.queries.container_images import image
 from lmi_constructs.checks.values import shown
 from lmi_constructs.operations.aws import NotThereError, asking
 

@@ -7,7 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from lmi_constructs.checks.deployment import Facts, key_of
-from lmi_constructs.checks.rules.common import config_of, running
+from lmi_constructs.checks.queries.containers import running
+from lmi_constructs.checks.queries.variants import config_of
 from lmi_constructs.checks.template.read import read_deployment, with_nested
 from lmi_constructs.checks.values import as_mapping
 from lmi_constructs.operations.aws import AwsError, DeniedError, NoAnswerError
@@ -25,8 +26,8 @@ from lmi_constructs.presets.layout import PROPERTIES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from lmi_constructs.checks.queries.containers import Running
     from lmi_constructs.checks.resources import Container, Endpoint, EndpointConfig, Model, Resource
-    from lmi_constructs.checks.rules.common import Running
     from lmi_constructs.checks.template import TemplateSource
     from lmi_constructs.checks.values import String
     from lmi_constructs.operations.s3_files import S3Files

@@ -6,8 +6,8 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from lmi_constructs.checks.rules.common import count_of, instance
-from lmi_constructs.checks.values import literal
+from lmi_constructs.checks.queries.instance_types import instance
+from lmi_constructs.checks.values import count_of, literal
 from lmi_constructs.operations.aws import NotThereError, asking
 from lmi_constructs.readable import readable
 

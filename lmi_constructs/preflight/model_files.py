@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from lmi_constructs.checks.queries.containers import environment
 from lmi_constructs.checks.resources import S3DataSource
-from lmi_constructs.checks.rules.common import environment
 from lmi_constructs.checks.values import shown
 from lmi_constructs.operations.aws import AwsError, NotThereError, asking
 from lmi_constructs.operations.completeness import check_files, read_json, read_text

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.archives import ARCHIVES
-from lmi_constructs.container.front_end import read_serving_properties
+from lmi_constructs.container.serving_properties import read_serving_properties
 from lmi_constructs.findings import Finding
 
 if TYPE_CHECKING:

@@ -6,20 +6,22 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lmi_constructs.checks.rules.common import environment, instance, release, running
+from lmi_constructs.checks.queries.container_images import release
+from lmi_constructs.checks.queries.containers import environment, running
+from lmi_constructs.checks.queries.instance_types import instance
 from lmi_constructs.checks.rules.engine import judged_runs
 from lmi_constructs.checks.rules.memory import plans
 from lmi_constructs.checks.values import UNKNOWN, literal, shown
 
 if TYPE_CHECKING:
     from lmi_constructs.checks import Deployment
+    from lmi_constructs.checks.queries.containers import Running
     from lmi_constructs.checks.resources import (
         Component,
         ComponentSpecification,
         EndpointConfig,
         Variant,
     )
-    from lmi_constructs.checks.rules.common import Running
     from lmi_constructs.container import Verdict
     from lmi_constructs.planner import Plan
 

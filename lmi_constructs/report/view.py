@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 from lmi_constructs.checks import check
 from lmi_constructs.checks.metadata import is_secret
+from lmi_constructs.checks.queries.container_images import release
+from lmi_constructs.checks.queries.containers import environment
+from lmi_constructs.checks.queries.scaled_resources import scaled
+from lmi_constructs.checks.queries.variants import config_of
 from lmi_constructs.checks.rules.base import PlacedFinding
-from lmi_constructs.checks.rules.common import config_of, environment, release, scaled
 from lmi_constructs.report.planned import Places, PlannedContainer
 from lmi_constructs.report.words import (
     UNKNOWN,

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from lmi_constructs.checks.rules.common import scaled
+from lmi_constructs.checks.queries.scaled_resources import scaled
 from lmi_constructs.checks.values import literal, number
 from lmi_constructs.facts.metrics import component_metrics, endpoint_metrics
 from lmi_constructs.readable import readable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lmi_constructs.checks.examples import Example
-from lmi_constructs.checks.rules.loading import ScaledBeforeLoaded
+from lmi_constructs.checks.rules.loading_times import ScaledBeforeLoaded
 from tests.checks.support import findings
 
 FAILING = ScaledBeforeLoaded.failing

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lmi_constructs.checks import check_sources, check_template
 from lmi_constructs.checks.examples import Example, good_templates
-from lmi_constructs.checks.formats import as_json, as_junit, as_sarif
+from lmi_constructs.checks.output_formats import as_json, as_junit, as_sarif
 from lmi_constructs.checks.rules.network import S3OutOfReach
 from lmi_constructs.checks.template import TemplateSource, UnreadableError, read_path
 

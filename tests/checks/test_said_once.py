@@ -2,8 +2,7 @@
 
 import pytest
 
-from lmi_constructs.checks.examples import REMOVED, Example
-from lmi_constructs.checks.rules.memory import llama
+from lmi_constructs.checks.examples import REMOVED, Example, llama_config
 from tests.checks.support import ENVIRONMENT, VARIANT, findings
 
 SERVERLESS = {
@@ -44,7 +43,7 @@ def test_places_a_setting_that_the_model_cannot_have_in_its_environment(
 ):
     change = {f"{ENVIRONMENT}/OPTION_TENSOR_PARALLEL_DEGREE": REMOVED}
     change[f"{ENVIRONMENT}/{variable}"] = value
-    found = findings(Example(change, model_config=llama(**model)))
+    found = findings(Example(change, model_config=llama_config(**model)))
     (finding,) = [one for one in found if one.rule == rule]
     assert finding.resource == "Model"
     assert finding.path == f"PrimaryContainer/Environment/{variable}"
@@ -52,14 +51,14 @@ def test_places_a_setting_that_the_model_cannot_have_in_its_environment(
 
 def test_speaks_of_settings_as_a_template_writes_them():
     change = {f"{ENVIRONMENT}/OPTION_TENSOR_PARALLEL_DEGREE": "3"}
-    found = findings(Example(change, model_config=llama()))
+    found = findings(Example(change, model_config=llama_config()))
     (finding,) = [one for one in found if one.rule == "LMI052"]
     assert "set OPTION_TENSOR_PARALLEL_DEGREE to" in finding.fix
     assert "tensor_parallel_degree" not in finding.fix
 
 
 def test_places_a_model_that_does_not_fit_at_the_instance_type():
-    giant = llama(hidden_size=8192, intermediate_size=28672, num_hidden_layers=80)
+    giant = llama_config(hidden_size=8192, intermediate_size=28672, num_hidden_layers=80)
     giant["num_attention_heads"] = 64
     (finding,) = [one for one in findings(Example(model_config=giant)) if one.rule == "LMI050"]
     assert (finding.resource, finding.path) == ("Config", "ProductionVariants/0/InstanceType")
@@ -71,6 +70,6 @@ def test_names_an_instance_where_there_are_more_ranks_than_gpus_too():
         f"{VARIANT}/InstanceType": "ml.g6.xlarge",
         f"{ENVIRONMENT}/OPTION_TENSOR_PARALLEL_DEGREE": "3",
     }
-    found = {one.rule: one for one in findings(Example(change, model_config=llama()))}
+    found = {one.rule: one for one in findings(Example(change, model_config=llama_config()))}
     assert "InstanceType=ml." in found["LMI052"].fix
     assert "to 1" in found["LMI055"].fix

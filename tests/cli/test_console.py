@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from click.testing import CliRunner
 
+from lmi_constructs.checks.examples import llama_config
 from lmi_constructs.cli._console import console
 from lmi_constructs.cli._group import lmi
 
@@ -60,19 +61,9 @@ def test_check_prints_ids_as_they_are(tmp_path: Path) -> None:
 
 
 def test_plan_prints_names_as_they_are(tmp_path: Path) -> None:
-    config = {
-        "architectures": ["LlamaForCausalLM"],
-        "model_type": "llama",
-        "_name_or_path": "me/:secret:[b]",
-        "hidden_size": 4096,
-        "intermediate_size": 14336,
-        "num_attention_heads": 32,
-        "num_key_value_heads": 8,
-        "num_hidden_layers": 32,
-        "max_position_embeddings": 131072,
-        "vocab_size": 128256,
-        "quantization_config": {"quant_method": "[red]:warning:"},
-    }
+    config = llama_config(
+        _name_or_path="me/:secret:[b]", quantization_config={"quant_method": "[red]:warning:"}
+    )
     file = tmp_path / "config.json"
     file.write_text(json.dumps(config))
     done = CliRunner().invoke(

@@ -55,6 +55,34 @@ def test_survives_values_that_break_parsers_and_cuts_them_in_messages(name, valu
         assert all(len(finding.message) < 700 for finding in found)
 
 
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (1, "the name 1 is not text but int"),
+        (None, "the name None is not text but NoneType"),
+        (b"OPTION_DTYPE", "the name b'OPTION_DTYPE' is not text but bytes"),
+        (("a",), "the name ('a',) is not text but tuple"),
+    ],
+)
+@pytest.mark.parametrize("value", ["text", 8])
+@pytest.mark.parametrize("container", [V15, V27])
+def test_names_that_are_not_text_are_an_error_and_the_rest_is_judged(
+    name, message, value, container
+):
+    found = verdict({**BASE, name: value, "OPTION_DTYPE": "fp99"}, container, 8)
+    (of_name,) = (one for one in found.errors if one.rule == "LMI005")
+    assert of_name.message == message
+    assert of_name.fix == "write the name as a string of letters, digits and _, no digit first"
+    assert {one.where for one in found.errors} == {repr(name), "OPTION_DTYPE"}
+    assert found.starts is False
+
+
+def test_a_property_name_that_is_not_text_is_told():
+    with pytest.raises(LmiError, match=r"the name 1, which is not text but int") as caught:
+        verdict(BASE, V27, serving_properties={1: "x"})  # type: ignore[dict-item]
+    assert [one.rule for one in caught.value.findings] == ["LMI011"]
+
+
 @given(value=st.text(max_size=40) | st.integers() | st.floats() | st.booleans() | st.none())
 def test_every_finding_says_what_to_write(value):
     for name in ("OPTION_MAX_MODEL_LEN", "OPTION_DTYPE", "OPTION_HF_OVERRIDES", "HF_MODEL_ID"):

@@ -8,6 +8,7 @@ import aws_cdk as cdk
 import pytest
 
 from lmi_constructs import ContainerImage, LmiContainer, LmiEndpoint, LmiSettings, ModelData
+from lmi_constructs.checks.examples import llama_config
 from lmi_constructs.checks.rules.memory import plans
 from lmi_constructs.checks.template import read_deployment, read_path
 from lmi_constructs.planner import Architecture
@@ -17,18 +18,7 @@ if TYPE_CHECKING:
 
     from lmi_constructs.planner import Plan
 
-CONFIG = {
-    "model_type": "llama",
-    "hidden_size": 4096,
-    "intermediate_size": 14336,
-    "num_attention_heads": 32,
-    "num_key_value_heads": 8,
-    "num_hidden_layers": 40,
-    "max_position_embeddings": 131072,
-    "vocab_size": 128256,
-    "tie_word_embeddings": False,
-    "torch_dtype": "bfloat16",
-}
+CONFIG = llama_config(num_hidden_layers=40)
 OWN = Architecture.from_config_json(CONFIG, "acme/own-10b")
 PROPERTIES = "option.max_model_len=4096\noption.hf_token=hf_verysecret\n"
 MIRROR = "999988887777.dkr.ecr.us-east-1.amazonaws.com/mirrored-lmi:1"

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmi_constructs import ContainerImage, LmiEndpoint, LmiError, LmiModel, LmiSettings, ModelData
-from lmi_constructs.hosting._tokens import is_token
+from lmi_constructs.hosting._cdk_tokens import is_token
 from lmi_constructs.hosting.s3_location import S3Location
 
 

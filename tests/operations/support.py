@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import boto3
 from botocore.exceptions import ClientError
 
+from lmi_constructs.checks.examples import llama_config
 from lmi_constructs.local import clients
 
 if TYPE_CHECKING:
@@ -18,20 +19,7 @@ if TYPE_CHECKING:
 TARGET = "s3://models/llama/"
 FIRST = "model-00001-of-00002.safetensors"
 
-CONFIG: dict[str, Any] = {
-    "architectures": ["LlamaForCausalLM"],
-    "model_type": "llama",
-    "hidden_size": 4096,
-    "intermediate_size": 14336,
-    "num_attention_heads": 32,
-    "num_key_value_heads": 8,
-    "num_hidden_layers": 32,
-    "max_position_embeddings": 131072,
-    "vocab_size": 128256,
-    "tie_word_embeddings": False,
-    "torch_dtype": "bfloat16",
-}
-
+CONFIG: dict[str, Any] = llama_config()
 
 TOKENIZER = b'{"model": {"type": "BPE", "vocab": {}, "merges": []}}'
 POINTER = (

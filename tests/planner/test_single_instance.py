@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from lmi_constructs.checks.examples import llama_config
 from lmi_constructs.planner import Architecture, EngineConfiguration, plan
 
-CONFIG = {
-    "architectures": ["LlamaForCausalLM"],
-    "model_type": "llama",
-    "hidden_size": 16384,
-    "intermediate_size": 65536,
-    "num_attention_heads": 128,
-    "num_key_value_heads": 8,
-    "max_position_embeddings": 8192,
-    "vocab_size": 128256,
-    "tie_word_embeddings": False,
-    "torch_dtype": "bfloat16",
-}
+CONFIG = llama_config(
+    hidden_size=16384,
+    intermediate_size=65536,
+    num_attention_heads=128,
+    max_position_embeddings=8192,
+)
 
 
 @pytest.mark.parametrize(("layers", "rule"), [(64, "LMI050"), (256, "LMI050"), (512, "LMI058")])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lmi_constructs.checks.examples import Example
-from lmi_constructs.checks.rules.loading import ShorterThanAnyLoading
+from lmi_constructs.checks.rules.loading_times import ShorterThanAnyLoading
 from lmi_constructs.facts.loading_times import loading_times
 from lmi_constructs.planner import Architecture, Span, plan
 from tests.checks.support import findings

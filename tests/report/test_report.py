@@ -11,9 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from lmi_constructs.checks import TemplateSource
-from lmi_constructs.checks.examples import REMOVED, Example
+from lmi_constructs.checks.examples import REMOVED, Example, llama_config
 from lmi_constructs.checks.rules.components import ImpossibleAdapter
-from lmi_constructs.checks.rules.memory import llama
 from lmi_constructs.checks.template import read_deployment
 from lmi_constructs.cli._group import lmi
 from lmi_constructs.planner import Architecture, EngineConfiguration, plan
@@ -257,7 +256,7 @@ def report_on(*arguments: str) -> tuple[int, str]:
 def test_a_config_of_a_model_plans_somebody_elses_template(tmp_path: Path) -> None:
     template, config = tmp_path / "stack.json", tmp_path / "config.json"
     template.write_text(json.dumps(Example().template()))
-    config.write_text(json.dumps(llama()))
+    config.write_text(json.dumps(llama_config()))
     assert report_on(str(template), "--model-config", f"Model={config}")[0] == 0
     assert '<th scope="row">budget</th>' in (tmp_path / "lmi-report.html").read_text()
     code, output = report_on(str(template), "--model-config", f"Nobody={config}")

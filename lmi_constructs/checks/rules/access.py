@@ -6,13 +6,7 @@ from typing import TYPE_CHECKING, Final, TypedDict
 
 from lmi_constructs._near_names import SURE, nearest
 from lmi_constructs.checks.examples import REMOVED, Example
-from lmi_constructs.checks.resources import Statement, UpdatePolicy
-from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import config_of
-from lmi_constructs.checks.rules.image_places import is_elsewhere
-from lmi_constructs.checks.rules.permissions import FULL_ACCESS, allows, denial, givers
-from lmi_constructs.checks.rules.published import is_in_other_repository
-from lmi_constructs.checks.rules.targets import (
+from lmi_constructs.checks.queries.resource_arns import (
     addresses,
     arns,
     is_declared,
@@ -21,6 +15,12 @@ from lmi_constructs.checks.rules.targets import (
     repository_arn,
     spoken,
 )
+from lmi_constructs.checks.queries.role_permissions import FULL_ACCESS, allows, denial, givers
+from lmi_constructs.checks.queries.variants import config_of
+from lmi_constructs.checks.resources import Statement, UpdatePolicy
+from lmi_constructs.checks.rules.base import Rule
+from lmi_constructs.checks.rules.image_registries import is_elsewhere
+from lmi_constructs.checks.rules.published_images import is_in_other_repository
 from lmi_constructs.checks.values import (
     UNKNOWN,
     String,

@@ -6,14 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from lmi_constructs._near_names import SURE, nearest
 from lmi_constructs.checks.examples import Example
+from lmi_constructs.checks.queries.container_images import release
+from lmi_constructs.checks.queries.instance_types import instance
+from lmi_constructs.checks.queries.variants import config_of, lacks_variant, variant_of
 from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import (
-    config_of,
-    instance,
-    lacks_variant,
-    release,
-    variant_of,
-)
 from lmi_constructs.checks.values import UNKNOWN, literal, number, shown
 from lmi_constructs.facts.metrics import component_metrics, endpoint_metrics
 from lmi_constructs.readable import readable

@@ -99,7 +99,7 @@ class Rule(ABC):
 def placed(
     finding: Finding, resource: Resource, path: str, source: str | None = None
 ) -> PlacedFinding:
-    """Return a finding of another room as one on a resource, with a source if it has none."""
+    """Return a finding of another package as one on a resource, with a source if it has none."""
     return PlacedFinding(
         rule=finding.rule,
         message=finding.message,

@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.examples import REMOVED, Example
+from lmi_constructs.checks.queries.containers import environment
+from lmi_constructs.checks.queries.fleet_capacity import (
+    COMPUTE_KINDS,
+    compute_requirements,
+    instance_compute,
+    most_instances,
+)
+from lmi_constructs.checks.queries.instance_types import has_no_accelerator, instance
+from lmi_constructs.checks.queries.variants import variants
 from lmi_constructs.checks.resources import ManagedScaling
 from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import (
-    count_of,
-    environment,
-    has_no_accelerator,
-    instance,
-    variants,
-)
 from lmi_constructs.checks.rules.engine import judged_runs
-from lmi_constructs.checks.rules.fleet_room import KINDS, most_instances, needs, room
-from lmi_constructs.checks.values import UNKNOWN, literal, number
+from lmi_constructs.checks.values import UNKNOWN, count_of, literal, number
 from lmi_constructs.facts.limits import limits
 from lmi_constructs.readable import readable
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lmi_constructs.checks.deployment import Deployment
+    from lmi_constructs.checks.queries.containers import Running
     from lmi_constructs.checks.resources import (
         Component,
         ComponentSpecification,
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
         Key,
         Variant,
     )
-    from lmi_constructs.checks.rules.common import Running
     from lmi_constructs.checks.values import String
     from lmi_constructs.container import Verdict
     from lmi_constructs.findings import Finding
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 _REPORT: Final = "https://github.com/stdapi-ai/stdapi.ai/issues/43"
 _VARIANT: Final = "Config/Properties/ProductionVariants/0"
 _NEEDS: Final = "Component/Properties/Specification/ComputeResourceRequirements"
+_REQUIREMENTS: Final = "ComputeResourceRequirements"
 _MODEL: Final = {"Fn::GetAtt": ["Model", "ModelName"]}
 _GOOD: Final = Example(base="components")
 _ADAPTERS: Final = "botocore 1.44.8 sagemaker 2017-07-24 InferenceComponentSpecification"
@@ -140,40 +142,67 @@ class ComponentDoesNotFit(Rule):
             yield from self._together(deployment, deployment.components_on(endpoint))
 
     def _alone(
-        self, deployment: Deployment, component: Component, one: ComponentSpecification
+        self, deployment: Deployment, component: Component, specification: ComponentSpecification
     ) -> Iterator[Finding]:
-        base = f"{one.path}/ComputeResourceRequirements"
-        wanted, memory = number(one.accelerators), number(one.memory_mib)
-        for name in _instance_types(deployment, component, one):
-            kind = instance(name)
-            if wanted and has_no_accelerator(deployment, name):
-                message = f"the component asks for {_accelerators(wanted)}, but {name} has none"
-                yield self.found(component, f"{base}/NumberOfAcceleratorDevicesRequired", message)
-            if kind and wanted and wanted > kind.accelerator_count:
-                message = (
-                    f"the component asks for {_accelerators(wanted)}, but {kind.name} has"
-                    f" {kind.accelerator_count}"
-                )
-                yield self.found(component, f"{base}/NumberOfAcceleratorDevicesRequired", message)
-            if kind and memory and kind.host_memory_gib and memory > kind.host_memory_gib * 1024:
-                message = (
-                    f"the component asks for {readable(memory)} MB of memory, but {kind.name} has"
-                    f" {readable(kind.host_memory_gib)} GiB"
-                )
-                yield self.found(component, f"{base}/MinMemoryRequiredInMb", message)
-            cpus = number(one.cpus)
-            if kind and cpus and kind.vcpu and cpus > kind.vcpu:
-                message = f"the component asks for {readable(cpus)} vCPUs, but {kind.name} has {kind.vcpu}"
-                yield self.found(component, f"{base}/NumberOfCpuCoresRequired", message)
-        if one.memory_mib is None and (one.accelerators or one.cpus):
-            message = "MinMemoryRequiredInMb is missing, which CreateInferenceComponent requires"
-            yield self.found(component, f"{base}/MinMemoryRequiredInMb", message)
-        if memory is not None and not limits()["component_memory"].allows(memory):
+        """Yield what one copy asks for that no instance has, or that the service refuses."""
+        for name in _instance_types(deployment, component, specification):
+            yield from self._accelerators(deployment, component, specification, name)
+            yield from self._memory_and_cpus(component, specification, name)
+        yield from self._memory_limits(component, specification)
+
+    def _accelerators(
+        self,
+        deployment: Deployment,
+        component: Component,
+        specification: ComponentSpecification,
+        name: object,
+    ) -> Iterator[Finding]:
+        """Yield more accelerators than an instance type has."""
+        path = f"{specification.path}/{_REQUIREMENTS}/NumberOfAcceleratorDevicesRequired"
+        wanted, kind = number(specification.accelerators), instance(name)
+        if wanted and has_no_accelerator(deployment, name):
+            message = f"the component asks for {_accelerators(wanted)}, but {name} has none"
+            yield self.found(component, path, message)
+        if kind and wanted and wanted > kind.accelerator_count:
             message = (
-                f"MinMemoryRequiredInMb is {readable(memory)}, but must be"
-                f" {limits()['component_memory']}"
+                f"the component asks for {_accelerators(wanted)}, but {kind.name} has"
+                f" {kind.accelerator_count}"
+            )
+            yield self.found(component, path, message)
+
+    def _memory_and_cpus(
+        self, component: Component, specification: ComponentSpecification, name: object
+    ) -> Iterator[Finding]:
+        """Yield more host memory, and more vCPUs, than an instance type has."""
+        kind = instance(name)
+        if kind is None:
+            return
+        base = f"{specification.path}/{_REQUIREMENTS}"
+        memory, cpus = number(specification.memory_mib), number(specification.cpus)
+        if memory and kind.host_memory_gib and memory > kind.host_memory_gib * 1024:
+            message = (
+                f"the component asks for {readable(memory)} MB of memory, but {kind.name} has"
+                f" {readable(kind.host_memory_gib)} GiB"
             )
             yield self.found(component, f"{base}/MinMemoryRequiredInMb", message)
+        if cpus and kind.vcpu and cpus > kind.vcpu:
+            message = (
+                f"the component asks for {readable(cpus)} vCPUs, but {kind.name} has {kind.vcpu}"
+            )
+            yield self.found(component, f"{base}/NumberOfCpuCoresRequired", message)
+
+    def _memory_limits(
+        self, component: Component, specification: ComponentSpecification
+    ) -> Iterator[Finding]:
+        """Yield host memory that is missing, or is not within the service's limits."""
+        path = f"{specification.path}/{_REQUIREMENTS}/MinMemoryRequiredInMb"
+        memory, limit = number(specification.memory_mib), limits()["component_memory"]
+        if specification.memory_mib is None and (specification.accelerators or specification.cpus):
+            message = "MinMemoryRequiredInMb is missing, which CreateInferenceComponent requires"
+            yield self.found(component, path, message)
+        if memory is not None and not limit.allows(memory):
+            message = f"MinMemoryRequiredInMb is {readable(memory)}, but must be {limit}"
+            yield self.found(component, path, message)
 
     def _together(
         self, deployment: Deployment, components: tuple[Component, ...]
@@ -183,16 +212,16 @@ class ComponentDoesNotFit(Rule):
         for component in components:
             for config, variant in deployment.hosts(component):
                 key = (config.key, variant.path)
-                taken = wanted.setdefault(key, [0.0] * len(KINDS))
+                taken = wanted.setdefault(key, [0.0] * len(COMPUTE_KINDS))
                 for one in component.specifications[:1]:
-                    for index, each in enumerate(needs(one)):
+                    for index, each in enumerate(compute_requirements(one)):
                         taken[index] += each * count_of(component.copies, 1)
                 rows[key] = (component, config, variant)
         for key, (component, config, variant) in rows.items():
-            has, most = room(variant), most_instances(deployment, config, variant)
+            has, most = instance_compute(variant), most_instances(deployment, config, variant)
             if has is None or most is None:
                 continue
-            for kind, there, asked in zip(KINDS, has, wanted[key], strict=True):
+            for kind, there, asked in zip(COMPUTE_KINDS, has, wanted[key], strict=True):
                 if there is None or asked <= most * there or _is_too_large(component, has):
                     continue
                 message = (
@@ -373,5 +402,5 @@ def _is_too_large(component: Component, has: tuple[float | None, ...]) -> bool:
     return any(
         there is not None and each > there
         for one in component.specifications
-        for there, each in zip(has, needs(one), strict=True)
+        for there, each in zip(has, compute_requirements(one), strict=True)
     )

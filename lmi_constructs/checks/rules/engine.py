@@ -9,18 +9,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.examples import Example
-from lmi_constructs.checks.rules.base import Rule, placed, with_severity
-from lmi_constructs.checks.rules.common import (
+from lmi_constructs.checks.queries.caching import cached_per_deployment
+from lmi_constructs.checks.queries.container_images import image, release
+from lmi_constructs.checks.queries.containers import (
     containers,
     environment,
-    image,
-    instance,
-    once,
-    release,
     running,
     serving_properties,
 )
-from lmi_constructs.checks.rules.published import nearest_tag, newer_than_known, newest
+from lmi_constructs.checks.queries.instance_types import instance
+from lmi_constructs.checks.rules.base import Rule, placed, with_severity
+from lmi_constructs.checks.rules.published_images import nearest_tag, newer_than_known, newest
 from lmi_constructs.checks.values import UNKNOWN, literal
 from lmi_constructs.container import Verdict, verdict
 
@@ -28,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lmi_constructs.checks.deployment import Deployment
+    from lmi_constructs.checks.queries.containers import Running
     from lmi_constructs.checks.resources import Container, Resource
-    from lmi_constructs.checks.rules.common import Running
     from lmi_constructs.container import LmiContainer
     from lmi_constructs.findings import Finding
 
@@ -44,7 +43,7 @@ _NO_EFFECT: Final = "the container starts without the setting and says nothing"
 
 
 class _OfVerdict(Rule):
-    """A rule whose findings the container's room makes."""
+    """A rule whose findings the package `container` makes."""
 
     source = _DJL
 
@@ -242,9 +241,9 @@ class AsyncOnOldServer(Rule):
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
         """Yield async endpoints that run DJL Serving before 0.31."""
-        for one in running(deployment):
-            container = release(deployment, one.container)
-            if container is None or one.config.asynchronous is not True:
+        for run in running(deployment):
+            container = release(deployment, run.container)
+            if container is None or run.config.asynchronous is not True:
                 continue
             version = tuple(int(part) for part in container.release.djl.split(".")[:2])
             if version < (0, 31):
@@ -252,7 +251,7 @@ class AsyncOnOldServer(Rule):
                     f"{container.name}, which has DJL Serving {container.release.djl}, runs on an"
                     " async endpoint"
                 )
-                yield self.found(one.resource, f"{one.container.path}/Image", message)
+                yield self.found(run.resource, f"{run.container.path}/Image", message)
 
 
 class DegreeAboveGpus(_OfVerdict):
@@ -278,18 +277,18 @@ _PROPERTIES: Final = {
 }
 
 
-@once
+@cached_per_deployment
 def verdicts(deployment: Deployment) -> Iterator[tuple[Resource, Container, Verdict]]:
     """Return each LMI container with the verdict of its release, once a variant that runs it."""
-    run = set()
-    for one, judged in judged_runs(deployment):
-        run.add((one.resource.key, one.container.path))
-        yield one.resource, one.container, judged
-    for one, judged in presumed_runs(deployment):
-        run.add((one.resource.key, one.container.path))
-        yield one.resource, one.container, judged
+    seen = set()
+    for run, judged in judged_runs(deployment):
+        seen.add((run.resource.key, run.container.path))
+        yield run.resource, run.container, judged
+    for run, judged in presumed_runs(deployment):
+        seen.add((run.resource.key, run.container.path))
+        yield run.resource, run.container, judged
     for resource, container in containers(deployment):
-        if container.environment is UNKNOWN or (resource.key, container.path) in run:
+        if container.environment is UNKNOWN or (resource.key, container.path) in seen:
             continue
         if release(deployment, container):
             yield resource, container, _verdict(deployment, resource, container, None)
@@ -297,20 +296,20 @@ def verdicts(deployment: Deployment) -> Iterator[tuple[Resource, Container, Verd
             yield resource, container, _presumed(deployment, resource, container, None)
 
 
-@once
+@cached_per_deployment
 def judged_runs(deployment: Deployment) -> Iterator[tuple[Running, Verdict]]:
     """Return the verdict on each LMI container for each variant that runs it."""
-    for one in running(deployment):
-        if one.container.environment is not UNKNOWN and release(deployment, one.container):
-            yield one, _verdict(deployment, one.resource, one.container, _gpus(one))
+    for run in running(deployment):
+        if run.container.environment is not UNKNOWN and release(deployment, run.container):
+            yield run, _verdict(deployment, run.resource, run.container, _gpus(run))
 
 
-@once
+@cached_per_deployment
 def presumed_runs(deployment: Deployment) -> Iterator[tuple[Running, Verdict]]:
     """Return what the newest known release would say of containers that are newer, as warnings."""
-    for one in running(deployment):
-        if one.container.environment is not UNKNOWN and newer_than_known(deployment, one.container):
-            yield one, _presumed(deployment, one.resource, one.container, _gpus(one))
+    for run in running(deployment):
+        if run.container.environment is not UNKNOWN and newer_than_known(deployment, run.container):
+            yield run, _presumed(deployment, run.resource, run.container, _gpus(run))
 
 
 _OF_ANY_RELEASE: Final = frozenset({"LMI006", "LMI008", "LMI009"})
@@ -346,10 +345,10 @@ def _verdict(
     )
 
 
-def _gpus(one: Running) -> int | None:
+def _gpus(run: Running) -> int | None:
     """Return how many GPUs the container sees, the fewest of all its instance types."""
-    if one.accelerator_count is not None:
-        return one.accelerator_count
-    kinds = [instance(name) for _, name in one.variant.instance_types]
+    if run.accelerator_count is not None:
+        return run.accelerator_count
+    kinds = [instance(name) for _, name in run.variant.instance_types]
     counts = [kind.accelerator_count for kind in kinds if kind]
     return min(counts) if counts and len(counts) == len(kinds) else None

@@ -7,8 +7,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.examples import Example
+from lmi_constructs.checks.queries.containers import containers, environment
 from lmi_constructs.checks.rules.base import Rule, placed
-from lmi_constructs.checks.rules.common import containers, environment
 from lmi_constructs.checks.values import literal
 from lmi_constructs.container.environment_limits import (
     WHOLE,

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.examples import REMOVED, Example
+from lmi_constructs.checks.queries.containers import containers, environment
 from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import containers, environment
 from lmi_constructs.checks.values import literal
 from lmi_constructs.facts import models
 

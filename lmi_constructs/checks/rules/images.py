@@ -6,15 +6,11 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.examples import REMOVED, Example
+from lmi_constructs.checks.queries.container_images import image, release
+from lmi_constructs.checks.queries.containers import running
+from lmi_constructs.checks.queries.instance_types import has_no_accelerator, instance
+from lmi_constructs.checks.queries.variants import variants
 from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import (
-    has_no_accelerator,
-    image,
-    instance,
-    release,
-    running,
-    variants,
-)
 from lmi_constructs.checks.values import literal
 from lmi_constructs.facts import InstanceType, host_images
 from lmi_constructs.facts.host_image_choices import choose_host_image
@@ -23,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lmi_constructs.checks.deployment import Deployment
+    from lmi_constructs.checks.queries.containers import Running
     from lmi_constructs.checks.resources import Container
-    from lmi_constructs.checks.rules.common import Running
     from lmi_constructs.container import LmiContainer
     from lmi_constructs.findings import Finding, Severity
 
@@ -159,12 +155,12 @@ class ImageForOtherAccelerators(Rule):
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
         """Yield LMI images on instances without fitting accelerators."""
-        for one in running(deployment):
-            container = release(deployment, one.container)
+        for run in running(deployment):
+            container = release(deployment, run.container)
             if container is None:
                 continue
             wanted = _accelerator_kind(container)
-            for path, name in one.variant.instance_types:
+            for path, name in run.variant.instance_types:
                 kind = instance(name)
                 if kind and kind.accelerator_kind != wanted:
                     has = kind.accelerator
@@ -175,7 +171,7 @@ class ImageForOtherAccelerators(Rule):
                 message = (
                     f"{literal(name)} has {has}, but the image {container.tag} is for {wanted}"
                 )
-                yield self.found(one.config, path, message)
+                yield self.found(run.config, path, message)
 
 
 class HostImageNotChosen(Rule):
@@ -257,12 +253,12 @@ def _lacks_host_image(container: LmiContainer | None, kind: InstanceType) -> boo
 
 def _without_host_image(deployment: Deployment) -> Iterator[tuple[Running, InstanceType]]:
     """Yield containers on instances whose host image is left to SageMaker."""
-    for one in running(deployment):
-        if one.variant.host_image is None:
-            for _, name in one.variant.instance_types:
+    for run in running(deployment):
+        if run.variant.host_image is None:
+            for _, name in run.variant.instance_types:
                 kind = instance(name)
                 if kind is not None:
-                    yield one, kind
+                    yield run, kind
 
 
 def _on_default_host(deployment: Deployment) -> Iterator[tuple[Running, InstanceType, Cuda]]:
@@ -275,21 +271,21 @@ def _on_default_host(deployment: Deployment) -> Iterator[tuple[Running, Instance
 
 def _on_chosen_host(deployment: Deployment) -> Iterator[tuple[Running, Cuda, Cuda]]:
     """Yield containers with their CUDA and that of the host image that was chosen."""
-    for one in running(deployment):
-        cuda, host = _cuda(deployment, one.container), _host_cuda(one)
+    for run in running(deployment):
+        cuda, host = _cuda(deployment, run.container), _host_cuda(run)
         if cuda and host:
-            yield one, cuda, host
+            yield run, cuda, host
 
 
-def _place(one: Running) -> str:
+def _place(run: Running) -> str:
     """Return where the host image is chosen: it is the whole variant's, also of instance pools."""
-    return f"{one.variant.path}/InferenceAmiVersion"
+    return f"{run.variant.path}/InferenceAmiVersion"
 
 
-def _difference(one: Running, cuda: Cuda, host: Cuda) -> str:
+def _difference(run: Running, cuda: Cuda, host: Cuda) -> str:
     return (
         f"the image has CUDA {cuda[0]}.{cuda[1]}, the host image"
-        f" {literal(one.variant.host_image)} has {host[0]}.{host[1]}"
+        f" {literal(run.variant.host_image)} has {host[0]}.{host[1]}"
     )
 
 
@@ -302,8 +298,8 @@ def _cuda(deployment: Deployment, container: Container) -> Cuda | None:
     return parts.cuda if parts and known is None else None
 
 
-def _host_cuda(one: Running) -> Cuda | None:
-    host = host_images().get(literal(one.variant.host_image) or "")
+def _host_cuda(run: Running) -> Cuda | None:
+    host = host_images().get(literal(run.variant.host_image) or "")
     if host is None or host.cuda is None:
         return None
     major, minor = host.cuda.split(".")

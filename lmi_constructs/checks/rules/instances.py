@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 from lmi_constructs._near_names import did_you_mean
 from lmi_constructs.checks.examples import REMOVED, Example
+from lmi_constructs.checks.queries.container_images import release
+from lmi_constructs.checks.queries.containers import running
+from lmi_constructs.checks.queries.instance_types import instance
+from lmi_constructs.checks.queries.variants import variants
 from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import instance, release, running, variants
 from lmi_constructs.checks.rules.model_data import ArchiveExpected
 from lmi_constructs.checks.values import literal, number
 from lmi_constructs.facts import instance_types, registries
@@ -217,10 +220,10 @@ class NoGpuInServerless(Rule):
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
         """Yield LMI containers on serverless variants."""
-        for one in running(deployment):
-            if one.variant.serverless and release(deployment, one.container) is not None:
+        for run in running(deployment):
+            if run.variant.serverless and release(deployment, run.container) is not None:
                 message = "an LMI container runs on a serverless variant"
-                yield self.found(one.config, f"{one.variant.path}/ServerlessConfig", message)
+                yield self.found(run.config, f"{run.variant.path}/ServerlessConfig", message)
 
 
 @cache

@@ -10,19 +10,22 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from lmi_constructs.checks.examples import Example
+from lmi_constructs.checks.examples import Example, llama_config
+from lmi_constructs.checks.queries.caching import cached_per_deployment
+from lmi_constructs.checks.queries.container_images import release
+from lmi_constructs.checks.queries.containers import environment
+from lmi_constructs.checks.queries.instance_types import instance
 from lmi_constructs.checks.rules.base import Rule, placed, with_severity
-from lmi_constructs.checks.rules.common import environment, instance, once, release
 from lmi_constructs.checks.rules.engine import judged_runs, presumed_runs
-from lmi_constructs.checks.rules.published import newest
+from lmi_constructs.checks.rules.published_images import newest
 from lmi_constructs.findings import LmiError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lmi_constructs.checks.deployment import Deployment
+    from lmi_constructs.checks.queries.containers import Running
     from lmi_constructs.checks.resources import Resource
-    from lmi_constructs.checks.rules.common import Running
     from lmi_constructs.container import Verdict
     from lmi_constructs.findings import Finding
     from lmi_constructs.planner import Architecture, Plan
@@ -30,25 +33,6 @@ if TYPE_CHECKING:
 _ENVIRONMENT: Final = "Model/Properties/PrimaryContainer/Environment"
 _TYPE: Final = "Config/Properties/ProductionVariants/0/InstanceType"
 _VLLM: Final = "https://docs.vllm.ai/en/latest/configuration/conserving_memory/"
-
-
-def llama(**changes: object) -> dict[str, object]:
-    """Return the config.json of a dense model of eight billion parameters, changed."""
-    return {
-        "architectures": ["LlamaForCausalLM"],
-        "model_type": "llama",
-        "hidden_size": 4096,
-        "intermediate_size": 14336,
-        "num_attention_heads": 32,
-        "num_key_value_heads": 8,
-        "num_hidden_layers": 32,
-        "max_position_embeddings": 131072,
-        "vocab_size": 128256,
-        "tie_word_embeddings": False,
-        "torch_dtype": "bfloat16",
-        **changes,
-    }
-
 
 _70B: Final = {"hidden_size": 8192, "intermediate_size": 28672, "num_hidden_layers": 80}
 _GIANT: Final = {"hidden_size": 16384, "intermediate_size": 65536, "num_hidden_layers": 512}
@@ -74,7 +58,7 @@ class _OfPlan(Rule):
     """A rule whose findings the planner makes."""
 
     source = _VLLM
-    passing = Example(model_config=llama())
+    passing = Example(model_config=llama_config())
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
         """Yield what the plan of each known model on its instance says."""
@@ -89,7 +73,7 @@ class DoesNotFit(_OfPlan):
     title = "the model does not fit on the instance"
     why = "the engine runs out of memory at start"
     fix = "use an instance with more memory, or quantised weights"
-    failing = Example(model_config=llama(**_70B, num_attention_heads=64))
+    failing = Example(model_config=llama_config(**_70B, num_attention_heads=64))
 
 
 class FitsBarely(_OfPlan):
@@ -106,7 +90,7 @@ class FitsBarely(_OfPlan):
             f"{_ENVIRONMENT}/OPTION_TENSOR_PARALLEL_DEGREE": "1",
             f"{_ENVIRONMENT}/OPTION_MAX_MODEL_LEN": "34816",
         },
-        model_config=llama(),
+        model_config=llama_config(),
     )
 
 
@@ -118,7 +102,7 @@ class HeadsNotDivisible(_OfPlan):
     why = "the engine stops at start: the number of heads is not a multiple of the degree"
     fix = "set OPTION_TENSOR_PARALLEL_DEGREE to a divisor of the number of heads"
     source = "https://github.com/vllm-project/vllm/issues/2652"
-    failing = Example(model_config=llama(num_attention_heads=30, num_key_value_heads=6))
+    failing = Example(model_config=llama_config(num_attention_heads=30, num_key_value_heads=6))
 
 
 class BlocksNotDivisible(_OfPlan):
@@ -129,7 +113,7 @@ class BlocksNotDivisible(_OfPlan):
     why = "one rank's share is not a multiple of the quantisation's blocks or groups"
     fix = "use a smaller degree, or expert parallelism"
     source = "https://github.com/vllm-project/vllm/issues/25292"
-    failing = Example({_TYPE: "ml.g6e.12xlarge"}, model_config=llama(**_MIXTURE))
+    failing = Example({_TYPE: "ml.g6e.12xlarge"}, model_config=llama_config(**_MIXTURE))
 
 
 class ContextTooLong(_OfPlan):
@@ -139,7 +123,7 @@ class ContextTooLong(_OfPlan):
     title = "the context is longer than the model's own"
     why = "the engine refuses a context that the model was not made for"
     fix = "set OPTION_MAX_MODEL_LEN to at most the model's own context"
-    failing = Example(model_config=llama(max_position_embeddings=4096))
+    failing = Example(model_config=llama_config(max_position_embeddings=4096))
 
 
 class TooLittleStorage(_OfPlan):
@@ -157,7 +141,7 @@ class TooLittleStorage(_OfPlan):
             f"{_ENVIRONMENT}/OPTION_QUANTIZE": "bitsandbytes",
             f"{_ENVIRONMENT}/OPTION_MAX_MODEL_LEN": "2048",
         },
-        model_config=llama(**_70B, num_attention_heads=64, torch_dtype="float32"),
+        model_config=llama_config(**_70B, num_attention_heads=64, torch_dtype="float32"),
     )
 
 
@@ -169,7 +153,7 @@ class FitsNowhere(_OfPlan):
     why = "an endpoint runs each copy of a model on one instance, however many instances there are"
     fix = "use a quantised or distilled model, or SageMaker HyperPod on EKS"
     source = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks.html"
-    failing = Example(model_config=llama(**_GIANT, num_attention_heads=128))
+    failing = Example(model_config=llama_config(**_GIANT, num_attention_heads=128))
 
 
 class OtherQuantisation(_OfPlan):
@@ -182,8 +166,8 @@ class OtherQuantisation(_OfPlan):
     )
     fix = "use the quantised checkpoint and set nothing, or OPTION_QUANTIZE to fp8"
     source = "https://github.com/vllm-project/vllm/issues/1419"
-    failing = Example({f"{_ENVIRONMENT}/OPTION_QUANTIZE": "awq"}, model_config=llama())
-    passing = Example({f"{_ENVIRONMENT}/OPTION_QUANTIZE": "fp8"}, model_config=llama())
+    failing = Example({f"{_ENVIRONMENT}/OPTION_QUANTIZE": "awq"}, model_config=llama_config())
+    passing = Example({f"{_ENVIRONMENT}/OPTION_QUANTIZE": "fp8"}, model_config=llama_config())
 
 
 class NothingFree(_OfPlan):
@@ -195,10 +179,10 @@ class NothingFree(_OfPlan):
     fix = "set OPTION_GPU_MEMORY_UTILIZATION to 0.95 or less"
     source = "https://github.com/vllm-project/vllm/issues/20305"
     failing = Example(
-        {f"{_ENVIRONMENT}/OPTION_GPU_MEMORY_UTILIZATION": "1.0"}, model_config=llama()
+        {f"{_ENVIRONMENT}/OPTION_GPU_MEMORY_UTILIZATION": "1.0"}, model_config=llama_config()
     )
     passing = Example(
-        {f"{_ENVIRONMENT}/OPTION_GPU_MEMORY_UTILIZATION": "0.95"}, model_config=llama()
+        {f"{_ENVIRONMENT}/OPTION_GPU_MEMORY_UTILIZATION": "0.95"}, model_config=llama_config()
     )
 
 
@@ -236,37 +220,37 @@ class PlannedRun:
     known: bool = True
 
 
-@once
+@cached_per_deployment
 def plans(deployment: Deployment) -> Iterator[PlannedRun]:
     """Return the plan of each known model on each instance type that runs it."""
     yield from (planned for planned in all_plans(deployment) if planned.known)
 
 
-@once
+@cached_per_deployment
 def all_plans(deployment: Deployment) -> Iterator[PlannedRun]:
     """Return the plan of each model, known or not, on each instance type that runs it."""
-    for one, judged in (*judged_runs(deployment), *presumed_runs(deployment)):
+    for run, judged in (*judged_runs(deployment), *presumed_runs(deployment)):
         from lmi_constructs.planner import Architecture, EngineConfiguration, is_planned, plan
 
-        known = _architecture(deployment, one)
+        known = _architecture(deployment, run)
         architecture = known or Architecture.unknown("the model")
 
         if not is_planned(judged.backend):
             continue
-        for path, name in one.variant.instance_types:
+        for path, name in run.variant.instance_types:
             kind = instance(name)
             if kind is None:
                 continue
-            container = release(deployment, one.container) or newest()
+            container = release(deployment, run.container) or newest()
             configuration = EngineConfiguration.from_effective(
                 judged.effective,
-                accelerator_count=one.accelerator_count or kind.accelerator_count,
+                accelerator_count=run.accelerator_count or kind.accelerator_count,
                 engine_version=container.engine_version,
                 unknown=judged.unknown,
             )
             planned = plan(architecture, kind.name, configuration)
-            presumed = release(deployment, one.container) is None
-            yield PlannedRun(one, judged, path, planned, presumed, known is not None)
+            presumed = release(deployment, run.container) is None
+            yield PlannedRun(run, judged, path, planned, presumed, known is not None)
 
 
 def findings_of(planned: PlannedRun, rule: str, source: str) -> Iterator[Finding]:
@@ -279,13 +263,13 @@ def findings_of(planned: PlannedRun, rule: str, source: str) -> Iterator[Finding
     """
     if not any(finding.rule == rule for finding in planned.plan.findings):
         return
-    from lmi_constructs.container.doors import spoken
+    from lmi_constructs.container.setting_names import translated
     from lmi_constructs.planner import advised_findings
 
     left = _without(planned.plan, _OF_CONTAINER)
     for finding in advised_findings(left, planned.run.config.region, door="environment"):
         if finding.rule == rule:
-            one = replace(finding, message=spoken(finding.message, "environment"))
+            one = replace(finding, message=translated(finding.message, "environment"))
             one = with_severity(one, "warning") if planned.presumed else one
             yield placed(one, *_place(planned, finding), source)
 
@@ -298,7 +282,7 @@ def _without(plan: Plan, rule: str) -> Plan:
 
 def _place(planned: PlannedRun, finding: Finding) -> tuple[Resource, str]:
     """Return where the value to change stands: in the environment, or else the instance type."""
-    from lmi_constructs.container.doors import variables
+    from lmi_constructs.container.setting_names import variables
 
     container = planned.run.container
     for variable in variables(finding.where or ""):
@@ -307,15 +291,15 @@ def _place(planned: PlannedRun, finding: Finding) -> tuple[Resource, str]:
     return planned.run.config, planned.path
 
 
-def _architecture(deployment: Deployment, one: Running) -> Architecture | None:
-    given = deployment.facts.config_of(one.resource)
-    recorded = one.model.architecture if one.model else None
-    mounted = one.model.mounted_model if one.model else None
-    known = mounted or environment(one.container).get("HF_MODEL_ID")
+def _architecture(deployment: Deployment, run: Running) -> Architecture | None:
+    given = deployment.facts.config_of(run.resource)
+    recorded = run.model.architecture if run.model else None
+    mounted = run.model.mounted_model if run.model else None
+    known = mounted or environment(run.container).get("HF_MODEL_ID")
     if given is None and recorded is None and not isinstance(known, str):
         return None
     from lmi_constructs.planner import Architecture
-    from lmi_constructs.planner.record import architecture_of
+    from lmi_constructs.planner.architecture_record import architecture_of
 
     if given is None:
         read = architecture_of(recorded) if recorded else None

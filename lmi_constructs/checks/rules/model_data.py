@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.archives import UNPACK, is_archive
 from lmi_constructs.checks.examples import REMOVED, Example
-from lmi_constructs.checks.resources import S3DataSource
-from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import (
+from lmi_constructs.checks.queries.container_images import release
+from lmi_constructs.checks.queries.containers import (
     containers,
     environment,
-    release,
     running,
     serving_properties,
 )
+from lmi_constructs.checks.resources import S3DataSource
+from lmi_constructs.checks.rules.base import Rule
 from lmi_constructs.checks.values import UNKNOWN, Text, head, literal, shown, split, tail
-from lmi_constructs.container.front_end import merge
+from lmi_constructs.container.serving_properties import merge
 from lmi_constructs.facts import models
 
 if TYPE_CHECKING:
@@ -255,12 +255,12 @@ class DataSourceNotSupported(Rule):
             if container.mode == "MultiModel":
                 message = "ModelDataSource is set on a multi-model container"
                 yield self.found(resource, source.path, message)
-        for one in running(deployment):
-            is_lmi = release(deployment, one.container) is not None
-            mounted = one.container.s3_data_source is not None
-            if one.variant.serverless and mounted and not is_lmi:
+        for run in running(deployment):
+            is_lmi = release(deployment, run.container) is not None
+            mounted = run.container.s3_data_source is not None
+            if run.variant.serverless and mounted and not is_lmi:
                 message = "a model with ModelDataSource runs on a serverless variant"
-                yield self.found(one.config, f"{one.variant.path}/ServerlessConfig", message)
+                yield self.found(run.config, f"{run.variant.path}/ServerlessConfig", message)
 
 
 class CustomCodeNotTrusted(Rule):

@@ -7,8 +7,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.examples import Example
+from lmi_constructs.checks.queries.variants import variants
 from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import variants
 from lmi_constructs.checks.values import Reference, Text, literal, shown
 from lmi_constructs.facts.limits import limits
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.checks.examples import REMOVED, Example
-from lmi_constructs.checks.network import OFFLINE, OTHER_HUBS
+from lmi_constructs.checks.queries.container_images import release
+from lmi_constructs.checks.queries.containers import environment, running
+from lmi_constructs.checks.queries.resource_arns import is_of_aws
+from lmi_constructs.checks.queries.role_permissions import allows
 from lmi_constructs.checks.resources import S3DataSource, Vpc
 from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import environment, release, running
-from lmi_constructs.checks.rules.permissions import allows
-from lmi_constructs.checks.rules.targets import is_of_aws
 from lmi_constructs.checks.values import UNKNOWN, String, head, literal, resource_of, shown
+from lmi_constructs.container.hub_variables import OFFLINE, OTHER_HUBS
 from lmi_constructs.facts.limits import limits
 
 if TYPE_CHECKING:
@@ -79,9 +80,9 @@ class NothingToDownloadFrom(Rule):
         isolated = {
             model.key: model for model in deployment.models if model.network_isolation is True
         }
-        for one in running(deployment):
-            if one.model and one.config.network_isolation is True:
-                isolated[one.model.key] = one.model
+        for run in running(deployment):
+            if run.model and run.config.network_isolation is True:
+                isolated[run.model.key] = run.model
         for model in isolated.values():
             yield from self._isolated(deployment, model)
         for place in _placements(deployment):
@@ -217,9 +218,9 @@ def _placements(deployment: Deployment) -> Iterator[_Placement]:
     for model in deployment.models:
         if isinstance(model.vpc, Vpc):
             yield _Placement(model, model.vpc, model.containers, model)
-    for one in running(deployment):
-        if isinstance(one.config.vpc, Vpc):
-            yield _Placement(one.config, one.config.vpc, (one.container,), one.model)
+    for run in running(deployment):
+        if isinstance(run.config.vpc, Vpc):
+            yield _Placement(run.config, run.config.vpc, (run.container,), run.model)
 
 
 def _to_download(deployment: Deployment, container: Container) -> Iterator[tuple[str, String]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from lmi_constructs._near_names import did_you_mean
 from lmi_constructs.checks.examples import Example
+from lmi_constructs.checks.queries.variants import variants
 from lmi_constructs.checks.resources import (
     Alarm,
     Component,
@@ -17,7 +18,6 @@ from lmi_constructs.checks.resources import (
     UpdatePolicy,
 )
 from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import variants
 from lmi_constructs.checks.values import UNKNOWN, Reference, Text, head, shown, split
 from lmi_constructs.facts.template_references import template_references
 

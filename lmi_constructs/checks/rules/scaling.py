@@ -5,16 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.examples import Example
+from lmi_constructs.checks.queries.fleet_capacity import copies_that_fit
+from lmi_constructs.checks.queries.scaled_resources import Scaled, scaled
+from lmi_constructs.checks.queries.variants import config_of, lacks_variant, variant_of
 from lmi_constructs.checks.resources import ManagedScaling, Metric
 from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import (
-    Scaled,
-    config_of,
-    lacks_variant,
-    scaled,
-    variant_of,
-)
-from lmi_constructs.checks.rules.fleet_room import copies_that_fit
 from lmi_constructs.checks.rules.scaling_names import (
     COMPONENT,
     DIMENSIONS,

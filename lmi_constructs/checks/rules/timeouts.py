@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from lmi_constructs.checks.examples import REMOVED, Example
+from lmi_constructs.checks.queries.container_images import release
+from lmi_constructs.checks.queries.containers import environment, running
+from lmi_constructs.checks.queries.variants import variants
 from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import environment, release, running, variants
 from lmi_constructs.checks.values import UNKNOWN, Number, as_number, number
 from lmi_constructs.facts.limits import limits
 from lmi_constructs.facts.options import option
@@ -106,15 +108,15 @@ class KilledBeforeLoaded(Rule):
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
         """Yield health-check time-outs that are missing or shorter than the loading time-out."""
-        for one in running(deployment):
-            if release(deployment, one.container) is None or one.variant.serverless:
+        for run in running(deployment):
+            if release(deployment, run.container) is None or run.variant.serverless:
                 continue
-            resource: Resource = one.config
-            path, health = one.variant.path, one.variant.health_check_timeout
-            if one.component and one.specification and health is None:
-                resource, path = one.component, f"{one.specification.path}/StartupParameters"
-                health = one.specification.health_check_timeout
-            loading = number(_loading_timeout(one.container))
+            resource: Resource = run.config
+            path, health = run.variant.path, run.variant.health_check_timeout
+            if run.component and run.specification and health is None:
+                resource, path = run.component, f"{run.specification.path}/StartupParameters"
+                health = run.specification.health_check_timeout
+            loading = number(_loading_timeout(run.container))
             if health is None:
                 message = "no start-up health-check time-out is set; the default is short for LLMs"
             elif loading is not None and (number(health) or loading) < loading:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.checks.examples import REMOVED, Example
+from lmi_constructs.checks.queries.scaled_resources import scaled
+from lmi_constructs.checks.queries.variants import config_of
 from lmi_constructs.checks.resources import UpdatePolicy
 from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import config_of, scaled
 from lmi_constructs.checks.values import UNKNOWN, literal, number, shown
 from lmi_constructs.facts.limits import limits
 from lmi_constructs.readable import readable

@@ -20,7 +20,7 @@ from lmi_constructs.checks.values import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lmi_constructs.checks.template.hosting import Context
+    from lmi_constructs.checks.template.sagemaker_resources import Context
 
 
 def read_target(properties: Mapping[str, Any], context: Context) -> ScalableTarget:

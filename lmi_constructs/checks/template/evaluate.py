@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from lmi_constructs.checks.template.loops import Loops, has_loops
+from lmi_constructs.checks.template.for_each import Loops, has_loops
 from lmi_constructs.checks.values import (
     UNKNOWN,
     Reference,

@@ -19,7 +19,13 @@ from lmi_constructs.checks.resources import (
     ScalingPolicy,
     Unresolved,
 )
-from lmi_constructs.checks.template import autoscaling, hosting, identity, network, references
+from lmi_constructs.checks.template import (
+    autoscaling,
+    iam_roles,
+    references,
+    sagemaker_resources,
+    subnet_routes,
+)
 from lmi_constructs.checks.template.evaluate import Evaluator
 from lmi_constructs.checks.template.parameters import choices, chosen
 from lmi_constructs.checks.values import UNKNOWN, as_mapping, legible, literal
@@ -82,18 +88,43 @@ def read_deployment(sources: Iterable[TemplateSource], facts: Facts | None = Non
         sources: Templates whose exports and nested stacks may refer to one another.
         facts: What the user knows better than the library.
     """
-    together = _Together()
     given = list(sources)
+    together = _Together()
     for source in given:
         together.add(source, {}, 0)
-    found: dict[type[Resource], list[Resource]] = {}
-    dependencies: dict[Key, frozenset[Key]] = {}
-    attachments, ways = identity.Attachments(), network.Ways()
-    acknowledgements: dict[Acknowledgement, None] = {}
-    unresolved: list[Unresolved] = []
+    collected = _Collected()
     for source, evaluator in together.evaluators:
-        acknowledgements.update(dict.fromkeys(source.acknowledgements))
-        unresolved += _unread_loops(evaluator)
+        collected.add_template(source, evaluator)
+    return Deployment(
+        **{  # type: ignore[arg-type]
+            name: tuple(collected.resources.get(kind, ())) for name, kind in _COLLECTIONS.items()
+        },
+        roles=collected.attachments.complete(collected.resources.get(Role, ())),
+        shared_buckets=collected.attachments.shared_buckets,
+        dependencies=collected.dependencies,
+        network=collected.route_tables.subnet_routes(),
+        unresolved=tuple(collected.unresolved),
+        alternatives=lambda: _alternatives(given, facts),
+        facts=facts or Facts(),
+        acknowledgements=tuple(collected.acknowledgements),
+    )
+
+
+class _Collected:
+    """What is read out of templates, one after the other."""
+
+    def __init__(self) -> None:
+        self.resources: dict[type[Resource], list[Resource]] = {}
+        self.dependencies: dict[Key, frozenset[Key]] = {}
+        self.attachments = iam_roles.Attachments()
+        self.route_tables = subnet_routes.RouteTables()
+        self.acknowledgements: dict[Acknowledgement, None] = {}
+        self.unresolved: list[Unresolved] = []
+
+    def add_template(self, source: TemplateSource, evaluator: Evaluator) -> None:
+        """Add the resources of a template that exist with the values of its parameters."""
+        self.acknowledgements.update(dict.fromkeys(source.acknowledgements))
+        self.unresolved += _unread_loops(evaluator)
         closed = references.is_closed(source.body, evaluator)
         for logical_id, declared in evaluator.resources.items():
             resource = as_mapping(declared)
@@ -102,37 +133,30 @@ def read_deployment(sources: Iterable[TemplateSource], facts: Facts | None = Non
                 continue
             key = (evaluator.name, str(logical_id))
             refers = references.read_references(resource)
-            dependencies[key] = frozenset(
+            self.dependencies[key] = frozenset(
                 (evaluator.name, name) for name, _ in refers.names if name in evaluator.resources
             )
-            reader = _READERS.get(kind)
-            if reader is not None:
-                context = _context(source, evaluator, str(logical_id), resource, dependencies[key])
+            if kind in _READERS:
+                context = _context(source, evaluator, key[1], resource, self.dependencies[key])
                 properties = as_mapping(evaluator.value(resource.get("Properties")))
-                read = reader(properties, context)
-                found.setdefault(type(read), []).append(read)
-                unresolved += references.unresolved(
+                read = _READERS[kind](properties, context)
+                self.resources.setdefault(type(read), []).append(read)
+                self.unresolved += references.unresolved(
                     read, resource, refers, evaluator, closed=closed
                 )
-            elif kind in identity.ATTACHED:
-                properties = as_mapping(evaluator.value(resource.get("Properties")))
-                attachments.add(kind, properties, key)
-            elif kind in network.KINDS:
-                properties = as_mapping(evaluator.value(resource.get("Properties")))
-                ways.add(kind, properties, key, conditional="Condition" in resource)
-    return Deployment(
-        **{  # type: ignore[arg-type]
-            name: tuple(found.get(kind, ())) for name, kind in _COLLECTIONS.items()
-        },
-        roles=attachments.complete(found.get(Role, ())),
-        shared_buckets=attachments.shared_buckets,
-        dependencies=dependencies,
-        network=ways.network(),
-        unresolved=tuple(unresolved),
-        alternatives=lambda: _alternatives(given, facts),
-        facts=facts or Facts(),
-        acknowledgements=tuple(acknowledgements),
-    )
+            else:
+                self._add_connection(kind, key, resource, evaluator)
+
+    def _add_connection(
+        self, kind: str, key: Key, resource: Mapping[str, Any], evaluator: Evaluator
+    ) -> None:
+        """Add what says something of other resources: an attached policy, a route."""
+        if kind in iam_roles.ATTACHED:
+            properties = as_mapping(evaluator.value(resource.get("Properties")))
+            self.attachments.add(kind, properties, key)
+        elif kind in subnet_routes.KINDS:
+            properties = as_mapping(evaluator.value(resource.get("Properties")))
+            self.route_tables.add(kind, properties, key, conditional="Condition" in resource)
 
 
 def _alternatives(
@@ -205,10 +229,10 @@ def _context(
     logical_id: str,
     resource: Mapping[str, Any],
     refers_to: frozenset[Key],
-) -> hosting.Context:
+) -> sagemaker_resources.Context:
     metadata = as_mapping(resource.get("Metadata"))
     path = literal(metadata.get("aws:cdk:path")) or source.construct_paths.get(logical_id)
-    return hosting.Context(
+    return sagemaker_resources.Context(
         evaluator.name,
         legible(logical_id),
         path,
@@ -237,13 +261,15 @@ _COLLECTIONS: Final[Mapping[str, type[Resource]]] = {
     "scaling_policies": ScalingPolicy,
     "alarms": Alarm,
 }
-_READERS: Final[Mapping[str, Callable[[Mapping[str, Any], hosting.Context], Resource]]] = {
-    "AWS::SageMaker::Model": hosting.read_model,
-    "AWS::SageMaker::EndpointConfig": hosting.read_endpoint_config,
-    "AWS::SageMaker::Endpoint": hosting.read_endpoint,
-    "AWS::SageMaker::InferenceComponent": hosting.read_component,
+_READERS: Final[
+    Mapping[str, Callable[[Mapping[str, Any], sagemaker_resources.Context], Resource]]
+] = {
+    "AWS::SageMaker::Model": sagemaker_resources.read_model,
+    "AWS::SageMaker::EndpointConfig": sagemaker_resources.read_endpoint_config,
+    "AWS::SageMaker::Endpoint": sagemaker_resources.read_endpoint,
+    "AWS::SageMaker::InferenceComponent": sagemaker_resources.read_component,
     "AWS::ApplicationAutoScaling::ScalableTarget": autoscaling.read_target,
     "AWS::ApplicationAutoScaling::ScalingPolicy": autoscaling.read_policy,
     "AWS::CloudWatch::Alarm": autoscaling.read_alarm,
-    "AWS::IAM::Role": identity.read_role,
+    "AWS::IAM::Role": iam_roles.read_role,
 }

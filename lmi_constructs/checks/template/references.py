@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.checks.resources import Resource, Unresolved
-from lmi_constructs.checks.template.loops import has_loops
+from lmi_constructs.checks.template.for_each import has_loops
 from lmi_constructs.checks.template.nodes import nodes
 from lmi_constructs.checks.values import as_mapping, as_sequence, legible
 

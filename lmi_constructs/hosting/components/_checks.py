@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.findings import Finding
-from lmi_constructs.hosting._alternatives import give_model_data
+from lmi_constructs.hosting._cdk_tokens import is_token
+from lmi_constructs.hosting._exclusive_keywords import give_model_data
 from lmi_constructs.hosting._stack_environment import StackEnvironment
-from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def check_environment(scope: Construct, fleet: Construct) -> list[Finding]:
 _OF_A_MODEL: Final = ("model_data", "container", "settings", "environment", "role")
 
 
-def check_alternatives(given: Mapping[str, Any]) -> list[Finding]:
+def check_exclusive_keywords(given: Mapping[str, Any]) -> list[Finding]:
     """Check that a component is made from a model, or from the keywords of one.
 
     Args:

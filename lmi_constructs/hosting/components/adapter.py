@@ -11,9 +11,9 @@ from lmi_constructs.checks.plugin import attach_to
 from lmi_constructs.findings import raise_errors
 from lmi_constructs.hosting._keywords import check_keywords
 from lmi_constructs.hosting._kinds import COUNT, Kind, check_fields
-from lmi_constructs.hosting._names import check_name, literal_name
 from lmi_constructs.hosting._permissions import own_policy
-from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._report_findings import report
+from lmi_constructs.hosting._resource_names import check_name, literal_name
 from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting.components._checks import (
     check_archive,

@@ -9,8 +9,8 @@ from aws_cdk import aws_iam as iam
 
 from lmi_constructs.hosting._grants import INVOKING, allow
 from lmi_constructs.hosting._keywords import check_keywords
-from lmi_constructs.hosting._places import PlacedConstruct, placed
-from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._report_findings import report
+from lmi_constructs.hosting._scope_and_id import CheckedConstruct, checked_scope_and_id
 from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting._topics import check_topics
 from lmi_constructs.hosting._units import exact_seconds
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _SECONDS_WITHOUT_CAPACITY = 300
 
 
-class ComponentBase(PlacedConstruct):
+class ComponentBase(CheckedConstruct):
     """Something on a fleet that requests name: grants, metrics and the alarm of each.
 
     Attributes:
@@ -201,10 +201,10 @@ class ComponentBase(PlacedConstruct):
             "client_error_rate": client_error_rate,
             "concurrent_requests": concurrent_requests,
         }
-        given = {"topic": topic, "paging_topic": paging_topic, "p99_latency": p99_latency}
-        report(self, check_keywords({**given, **shares}))
+        keywords = {"topic": topic, "paging_topic": paging_topic, "p99_latency": p99_latency}
+        report(self, check_keywords({**keywords, **shares}))
         report(self, check_topics(self, {"topic": topic, "paging_topic": paging_topic}))
-        with placed(self, "Alarms", fix="call add_alarms once, with all thresholds"):
+        with checked_scope_and_id(self, "Alarms", fix="call add_alarms once, with all thresholds"):
             return ComponentAlarms(
                 self,
                 "Alarms",
@@ -236,8 +236,8 @@ class ComponentBase(PlacedConstruct):
         """
         from aws_cdk import aws_cloudwatch as cloudwatch
 
-        given = {"topic": topic, "period": period, "evaluation_periods": evaluation_periods}
-        report(self, check_keywords(given))
+        keywords = {"topic": topic, "period": period, "evaluation_periods": evaluation_periods}
+        report(self, check_keywords(keywords))
         seconds = seconds_of_period(period, _SECONDS_WITHOUT_CAPACITY)
         report(
             self,
@@ -246,7 +246,9 @@ class ComponentBase(PlacedConstruct):
                 *check_topics(self, {"topic": topic}),
             ],
         )
-        with placed(self, "NoCapacity", fix="add one alarm; others are cloudwatch.Alarm(...)"):
+        with checked_scope_and_id(
+            self, "NoCapacity", fix="add one alarm; others are cloudwatch.Alarm(...)"
+        ):
             alarm = cloudwatch.Alarm(
                 self,
                 "NoCapacity",

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from lmi_constructs.checks.plugin import attach_to
 from lmi_constructs.container import LmiContainer
 from lmi_constructs.hosting._keywords import KINDS_OF_FLEETS, check_keywords, keywords_of
-from lmi_constructs.hosting._names import check_name
 from lmi_constructs.hosting._permissions import (
     endpoint_permissions,
     execution_role,
     grant,
     network_permissions,
 )
-from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._report_findings import report
+from lmi_constructs.hosting._resource_names import check_name
 from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting.endpoint_config import LmiEndpointConfig
 from lmi_constructs.hosting.endpoint_operations import EndpointOperations

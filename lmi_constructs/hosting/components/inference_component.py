@@ -8,20 +8,20 @@ from aws_cdk import aws_sagemaker as sagemaker
 
 from lmi_constructs.checks.plugin import attach_to
 from lmi_constructs.hosting._keywords import check_keywords, keywords_of
-from lmi_constructs.hosting._names import check_name, literal_name
 from lmi_constructs.hosting._permissions import Permission, component_permissions, own_policy
 from lmi_constructs.hosting._planning import engine_concurrency
-from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._report_findings import report
 from lmi_constructs.hosting._resolved_model import ResolvedModel
+from lmi_constructs.hosting._resource_names import check_name, literal_name
 from lmi_constructs.hosting._rollout_checks import check_watched, watched_alarms
 from lmi_constructs.hosting._stack_environment import StackEnvironment
 from lmi_constructs.hosting._units import mebibytes
 from lmi_constructs.hosting.components._checks import (
     accelerators_of,
     check_accelerators,
-    check_alternatives,
     check_cpus,
     check_environment,
+    check_exclusive_keywords,
 )
 from lmi_constructs.hosting.components._rolling_update import check_update, update_config
 from lmi_constructs.hosting.components.model_component import ImportedComponent, ModelComponent
@@ -138,16 +138,16 @@ class LmiInferenceComponent(ModelComponent):
             LmiError: If the component would fail at deploy time: all faults at once.
         """
         super().__init__(scope, id)
-        given = keywords_of(locals())
+        keywords = keywords_of(locals())
         if variant_name is None:
-            del given["variant_name"]  # elsewhere it must be given
-        report(self, check_keywords(given))
+            del keywords["variant_name"]  # elsewhere it must be given
+        report(self, check_keywords(keywords))
         attach_to(self, scope)
         report(self, check_environment(self, fleet))
         report(
             self,
             [
-                *check_alternatives(given),
+                *check_exclusive_keywords(keywords),
                 *check_name(component_name, "component_name"),
                 *check_name(variant_name, "variant_name"),
                 *check_cpus(cpu_count),
@@ -163,7 +163,7 @@ class LmiInferenceComponent(ModelComponent):
                 environment=environment,
                 role=role,
             )
-        assert model is not None  # noqa: S101 - check_alternatives has made sure of it
+        assert model is not None  # noqa: S101 - check_exclusive_keywords has made sure of it
         self.fleet, self.model = fleet, model
         self.component_name = component_name or literal_name(self)
         self.adapter_location = adapter_location
@@ -194,26 +194,37 @@ class LmiInferenceComponent(ModelComponent):
             runtime_config=_Component.InferenceComponentRuntimeConfigProperty(
                 copy_count=initial_copy_count
             ),
-            specification=_Component.InferenceComponentSpecificationProperty(
-                model_name=model.model_name,
-                compute_resource_requirements=_Component.InferenceComponentComputeResourceRequirementsProperty(
-                    number_of_accelerator_devices_required=self.accelerator_count,
-                    number_of_cpu_cores_required=cpu_count,
-                    min_memory_required_in_mb=mebibytes(min_memory, "min_memory"),
-                    max_memory_required_in_mb=mebibytes(max_memory, "max_memory"),
-                ),
-                startup_parameters=_Component.InferenceComponentStartupParametersProperty(
-                    container_startup_health_check_timeout_in_seconds=self.resolved.startup_seconds,
-                    model_data_download_timeout_in_seconds=self.resolved.download_seconds,
-                ),
-                data_cache_config=None
-                if cache_on_instances is None
-                else _Component.InferenceComponentDataCacheConfigProperty(
-                    enable_caching=cache_on_instances
-                ),
+            specification=self._specification(
+                min_memory, max_memory, cpu_count, cache_on_instances
             ),
         )
         self.resource.node.add_dependency(*self._let_the_fleet_read())
+
+    def _specification(
+        self,
+        min_memory: cdk.Size,
+        max_memory: cdk.Size | None,
+        cpu_count: float | None,
+        cache_on_instances: bool | None,
+    ) -> _Component.InferenceComponentSpecificationProperty:
+        return _Component.InferenceComponentSpecificationProperty(
+            model_name=self.model.model_name,
+            compute_resource_requirements=_Component.InferenceComponentComputeResourceRequirementsProperty(
+                number_of_accelerator_devices_required=self.accelerator_count,
+                number_of_cpu_cores_required=cpu_count,
+                min_memory_required_in_mb=mebibytes(min_memory, "min_memory"),
+                max_memory_required_in_mb=mebibytes(max_memory, "max_memory"),
+            ),
+            startup_parameters=_Component.InferenceComponentStartupParametersProperty(
+                container_startup_health_check_timeout_in_seconds=self.resolved.startup_seconds,
+                model_data_download_timeout_in_seconds=self.resolved.download_seconds,
+            ),
+            data_cache_config=None
+            if cache_on_instances is None
+            else _Component.InferenceComponentDataCacheConfigProperty(
+                enable_caching=cache_on_instances
+            ),
+        )
 
     @staticmethod
     def from_component_name(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lmi_constructs.hosting._keywords import check_keywords
-from lmi_constructs.hosting._names import check_name
-from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._report_findings import report
+from lmi_constructs.hosting._resource_names import check_name
 from lmi_constructs.hosting.components.component_base import ComponentBase
 
 if TYPE_CHECKING:
@@ -93,8 +93,8 @@ class ImportedComponent(ModelComponent):
     ) -> None:
         """Refer to a component by its name."""
         super().__init__(scope, id)
-        given = {"component_name": component_name, "fleet": fleet}
-        report(self, check_keywords(given, required="component_name"))
+        keywords = {"component_name": component_name, "fleet": fleet}
+        report(self, check_keywords(keywords, required="component_name"))
         report(self, check_name(component_name, "component_name"))
         self.component_name = component_name
         self.fleet = fleet

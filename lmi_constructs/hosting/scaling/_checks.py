@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 from zoneinfo import available_timezones
 
 from lmi_constructs.findings import Finding
+from lmi_constructs.hosting._cdk_tokens import is_token
 from lmi_constructs.hosting._stack_environment import StackEnvironment
-from lmi_constructs.hosting._tokens import is_token
 from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from aws_cdk import aws_applicationautoscaling as autoscaling
 
-from lmi_constructs.hosting._places import placed
+from lmi_constructs.hosting._scope_and_id import checked_scope_and_id
 
 if TYPE_CHECKING:
     from aws_cdk import aws_cloudwatch as cloudwatch
@@ -90,7 +90,7 @@ def wake_up(
     """Return a policy that goes from zero to one, and the alarm that triggers it."""
     from aws_cdk import aws_cloudwatch as cloudwatch
 
-    with placed(scope, "WakeUp", fix=_OTHER_ID):
+    with checked_scope_and_id(scope, "WakeUp", fix=_OTHER_ID):
         policy = _POLICY(
             scope,
             "WakeUp",
@@ -108,7 +108,7 @@ def wake_up(
                 ],
             ),
         )
-    with placed(scope, metric.metric_name, fix=_OTHER_ID):
+    with checked_scope_and_id(scope, metric.metric_name, fix=_OTHER_ID):
         alarm = cloudwatch.Alarm(
             scope,
             metric.metric_name,

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from lmi_constructs.findings import Finding
-from lmi_constructs.hosting._tokens import is_token
+from lmi_constructs.hosting._cdk_tokens import is_token
 from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:

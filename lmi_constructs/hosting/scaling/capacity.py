@@ -9,10 +9,10 @@ import aws_cdk as cdk
 from aws_cdk import aws_applicationautoscaling as autoscaling
 from constructs import Construct
 
+from lmi_constructs.hosting._cdk_tokens import is_token
 from lmi_constructs.hosting._keywords import check_keywords
-from lmi_constructs.hosting._places import placed
-from lmi_constructs.hosting._report import report
-from lmi_constructs.hosting._tokens import is_token
+from lmi_constructs.hosting._report_findings import report
+from lmi_constructs.hosting._scope_and_id import checked_scope_and_id
 from lmi_constructs.hosting._units import whole_seconds
 from lmi_constructs.hosting.scaling import _policies
 from lmi_constructs.hosting.scaling._checks import (
@@ -72,7 +72,7 @@ class ScalableCapacity(Construct):
         is_async: bool,
     ) -> None:
         """Register what is scaled; see the classes that are made."""
-        with placed(scope, id, fix=_ONCE):
+        with checked_scope_and_id(scope, id, fix=_ONCE):
             super().__init__(scope, id)
         self._dimension = dimension
         self._least = least
@@ -195,8 +195,8 @@ class ScalableCapacity(Construct):
         Raises:
             LmiError: If the metric is none (LMI010), or the target is not above zero (LMI083).
         """
-        given = {"target": target, "metric": metric}
-        self._check_kinds(given, scale_in_cooldown, scale_out_cooldown, disable_scale_in)
+        keywords = {"target": target, "metric": metric}
+        self._check_kinds(keywords, scale_in_cooldown, scale_out_cooldown, disable_scale_in)
         report(self, check_keywords({"target": target}, required="target"))
         report(self, check_target(target, "target"))
         report(self, check_tracked_metric(metric, self))
@@ -254,7 +254,7 @@ class ScalableCapacity(Construct):
         pause = self._scale_out_seconds(None)
         if cooldown is not None:
             pause = whole_seconds(cooldown, "cooldown")
-        with placed(self, id):
+        with checked_scope_and_id(self, id):
             return autoscaling.StepScalingPolicy(
                 self,
                 id,
@@ -294,10 +294,10 @@ class ScalableCapacity(Construct):
             LmiError: If neither limit is given, or limits or schedule cannot be (LMI083), or the
                 name is none (LMI065) or given twice (LMI067).
         """
-        given = {"schedule": schedule, "time_zone": time_zone}
+        keywords = {"schedule": schedule, "time_zone": time_zone}
         limits = {"min_capacity": min_capacity, "max_capacity": max_capacity}
         limits = {name: value for name, value in limits.items() if value is not None}
-        report(self, check_keywords({"id": id, **given, **limits}))
+        report(self, check_keywords({"id": id, **keywords, **limits}))
         report(self, check_action(id, [action.scheduled_action_name for action in self._scheduled]))
         least = self.min_capacity if min_capacity is None else min_capacity
         most = self.max_capacity if max_capacity is None else max_capacity
@@ -366,7 +366,7 @@ class ScalableCapacity(Construct):
             scale_in_seconds = whole_seconds(scale_in_cooldown, "scale_in_cooldown")
         scale_out_seconds = self._scale_out_seconds(scale_out_cooldown)
         tracked = _policies.identity(metric)
-        with placed(self, id):
+        with checked_scope_and_id(self, id):
             report(self, check_policy_name(id))
             if id not in self._tracked:  # one that is taken is refused for that
                 report(self, check_tracked_once(tracked, self._tracked.values()))

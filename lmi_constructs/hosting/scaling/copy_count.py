@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lmi_constructs.hosting._keywords import check_keywords
-from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._report_findings import report
 from lmi_constructs.hosting._units import whole_seconds
 from lmi_constructs.hosting.scaling import _policies
 from lmi_constructs.hosting.scaling._checks import check_scale_to_zero

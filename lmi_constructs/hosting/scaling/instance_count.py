@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from aws_cdk import aws_sagemaker as sagemaker
 
 from lmi_constructs.hosting._planning import engine_concurrency
-from lmi_constructs.hosting._report import report
+from lmi_constructs.hosting._report_findings import report
 from lmi_constructs.hosting.scaling import _policies
 from lmi_constructs.hosting.scaling._checks import check_backlog
 from lmi_constructs.hosting.scaling.capacity import ScalableCapacity
@@ -90,8 +90,8 @@ class ScalableInstanceCount(ScalableCapacity):
             LmiError: If the endpoint is not asynchronous (LMI088), or the target is not above zero
                 (LMI083).
         """
-        given = {"target_per_instance": target_per_instance}
-        self._check_kinds(given, scale_in_cooldown, scale_out_cooldown)
+        keywords = {"target_per_instance": target_per_instance}
+        self._check_kinds(keywords, scale_in_cooldown, scale_out_cooldown)
         report(self, check_backlog(target_per_instance, is_async=self._is_async))
         self._follows_backlog = True
         self._wake_up_from_zero()

@@ -2,8 +2,7 @@
 
 import pytest
 
-from lmi_constructs.checks.examples import Example
-from lmi_constructs.checks.rules.memory import llama
+from lmi_constructs.checks.examples import Example, llama_config
 from tests.checks.support import ENVIRONMENT, IMAGE, REGISTRY, V27, findings
 
 V30 = f"{REGISTRY}/djl-inference:0.39.0-lmi30.0.0-cu130"
@@ -72,7 +71,7 @@ def test_judges_a_newer_release_as_the_newest_known_one_and_is_not_sure():
 
 
 def test_plans_the_memory_of_a_newer_release():
-    giant = llama(hidden_size=8192, intermediate_size=28672, num_hidden_layers=80)
+    giant = llama_config(hidden_size=8192, intermediate_size=28672, num_hidden_layers=80)
     giant["num_attention_heads"] = 64
     found = of("LMI050", {IMAGE: V30}, model_config=giant)
     assert [one.severity for one in found] == ["warning"]

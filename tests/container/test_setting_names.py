@@ -6,7 +6,7 @@ import pytest
 
 from lmi_constructs import LmiContainer, LmiSettings
 from lmi_constructs.cli.plan import plan as command
-from lmi_constructs.container.doors import SETTINGS, assigned, spoken
+from lmi_constructs.container.setting_names import SETTINGS, assignment, translated
 from lmi_constructs.planner import EngineConfiguration
 
 ADVICE = (
@@ -42,7 +42,7 @@ ADVICE = (
     ],
 )
 def test_advice_speaks_the_names_of_its_reader(door, said):
-    assert spoken(ADVICE, door) == said
+    assert translated(ADVICE, door) == said
 
 
 @pytest.mark.parametrize(
@@ -55,20 +55,20 @@ def test_advice_speaks_the_names_of_its_reader(door, said):
     ],
 )
 def test_a_switch_is_written_as_its_reader_does(door, said):
-    assert assigned("enable_expert_parallel", True, door) == said
+    assert assignment("enable_expert_parallel", True, door) == said
 
 
 def test_words_that_hold_a_name_are_left_alone():
     untouched = "max_num_seqs_of and vllm/quantization and quantised weights"
-    assert spoken(untouched, "settings") == untouched
+    assert translated(untouched, "settings") == untouched
 
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_every_name_is_one_that_its_door_takes(name):
-    field = spoken(name, "settings")
+    field = translated(name, "settings")
     assert field in LmiSettings.model_fields or field == "pipeline_parallel_degree"
-    assert spoken(name, "python") in EngineConfiguration.__dataclass_fields__
-    option = spoken(name, "command")
+    assert translated(name, "python") in EngineConfiguration.__dataclass_fields__
+    option = translated(name, "command")
     options = {one for parameter in command.params for one in parameter.opts}
     assert option in options or option.startswith("OPTION_")
 

@@ -1,25 +1,16 @@
-"""The network that a set of templates declares, as far as it decides what a model can reach."""
+"""Routes out of the subnets that a set of templates declares: to the internet, and to S3."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lmi_constructs.checks.resources import Key
 
 
-OFFLINE: Final = frozenset({"HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"})
-"""Variables with which the container asks no hub at all."""
-
-OTHER_HUBS: Final = frozenset(
-    {"HF_ENDPOINT", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"}
-)
-"""Variables that lead the container to a mirror or proxy, which may be within the VPC."""
-
-
 @dataclass(frozen=True, kw_only=True)
-class Network:
+class SubnetRoutes:
     """What the templates show of the subnets that they declare.
 
     A subnet is in one of the sets only if its route table is declared too. Whoever adds a way from

@@ -1,4 +1,4 @@
-"""What was given to the checks and does nothing in an app, so that it may be a slip."""
+"""What was given to the checks and applies to nothing in an app, so that it may be a typing error."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lmi_constructs._near_names import SUSPECT, meant, near_names, nearest
 from lmi_constructs.checks.acknowledged import is_at
+from lmi_constructs.checks.queries.container_images import release
+from lmi_constructs.checks.queries.containers import containers
 from lmi_constructs.checks.rules import PlacedFinding
-from lmi_constructs.checks.rules.common import containers, release
 from lmi_constructs.checks.values import shown
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 _RULE = "LMI010"
 
 
-def empty_places(
+def unmatched_paths(
     only: Sequence[str] | Callable[[str], bool] | None, paths: Collection[str]
 ) -> Iterator[PlacedFinding]:
     """Yield an error for each place to report below that nothing stands at.

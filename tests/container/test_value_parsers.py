@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from lmi_constructs.container import values
+from lmi_constructs.container import value_parsers
 
 TEXTS = st.one_of(
     st.text(alphabet="0123456789+-_. eEkKtfruy", max_size=8),
@@ -32,13 +32,13 @@ def outcome(reader, text):
 @example("8.00")
 def test_reads_whole_numbers_as_pydantic_does(text):
     adapter = TypeAdapter(int)
-    assert outcome(values.whole, text) == outcome(adapter.validate_python, text)
+    assert outcome(value_parsers.whole, text) == outcome(adapter.validate_python, text)
 
 
 @given(TEXTS)
 def test_reads_booleans_as_pydantic_does(text):
     adapter = TypeAdapter(bool)
-    assert outcome(values.boolean, text) == outcome(adapter.validate_python, text)
+    assert outcome(value_parsers.boolean, text) == outcome(adapter.validate_python, text)
 
 
 @pytest.mark.parametrize(
@@ -46,10 +46,10 @@ def test_reads_booleans_as_pydantic_does(text):
     [("16k", 16_000), ("16K", 16_384), ("1.5m", 1_500_000), ("8192", 8192), (" 2g ", 2 * 10**9)],
 )
 def test_reads_units(text, expected):
-    assert values.readable_whole(text, "kmg") == expected
+    assert value_parsers.readable_whole(text, "kmg") == expected
 
 
 @pytest.mark.parametrize("text", ["1.5K", "16kb", "1t", "", "k"])
 def test_refuses_what_is_no_readable_number(text):
     with pytest.raises(ValueError, match=r"."):
-        values.readable_whole(text, "kmg")
+        value_parsers.readable_whole(text, "kmg")

@@ -1,11 +1,13 @@
-"""How many instances a fleet may have, and how much room for copies they are."""
+"""How many instances a fleet may have, and how many copies they hold."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from lmi_constructs.checks.queries.instance_types import instance
+from lmi_constructs.checks.queries.scaled_resources import scaled
+from lmi_constructs.checks.queries.variants import variant_of
 from lmi_constructs.checks.resources import ManagedScaling
-from lmi_constructs.checks.rules.common import instance, scaled, variant_of
 from lmi_constructs.checks.values import UNKNOWN, literal, number
 
 if TYPE_CHECKING:
@@ -18,17 +20,20 @@ if TYPE_CHECKING:
     )
 
 _MIB: Final = 1024
-KINDS: Final = ("accelerators", "MB", "vCPUs")
-"""What copies take of an instance, in the order of `needs` and `room`."""
+COMPUTE_KINDS: Final = ("accelerators", "MB", "vCPUs")
+"""What copies take of an instance, in the order of `compute_requirements` and `instance_compute`."""
 
 
-def needs(one: ComponentSpecification) -> tuple[float, ...]:
-    """Return what a copy takes of each of `KINDS`; 0 where it is not known."""
-    return tuple(number(value) or 0 for value in (one.accelerators, one.memory_mib, one.cpus))
+def compute_requirements(specification: ComponentSpecification) -> tuple[float, ...]:
+    """Return what a copy takes of each of `COMPUTE_KINDS`; 0 where it is not known."""
+    return tuple(
+        number(value) or 0
+        for value in (specification.accelerators, specification.memory_mib, specification.cpus)
+    )
 
 
-def room(variant: Variant) -> tuple[float | None, ...] | None:
-    """Return what one instance of a variant has of each of `KINDS`; `None` is not known."""
+def instance_compute(variant: Variant) -> tuple[float | None, ...] | None:
+    """Return what one instance of a variant has of each of `COMPUTE_KINDS`; `None` is not known."""
     kind = instance(variant.instance_type)
     if kind is None:
         return None
@@ -63,12 +68,12 @@ def copies_that_fit(deployment: Deployment, component: Component) -> int | None:
     if len(hosts) != 1:
         return None
     ((config, variant),) = hosts
-    has, most = room(variant), most_instances(deployment, config, variant)
+    has, most = instance_compute(variant), most_instances(deployment, config, variant)
     if has is None or most is None:
         return None
     each = [
         int(there // taken)
-        for there, taken in zip(has, needs(component.specifications[0]), strict=True)
+        for there, taken in zip(has, compute_requirements(component.specifications[0]), strict=True)
         if there is not None and taken > 0
     ]
     return int(most) * min(each) if each else None

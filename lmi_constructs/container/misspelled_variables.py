@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs._near_names import SUSPECT, nearest
-from lmi_constructs.container.front_end import option_name, text_of
+from lmi_constructs.container.serving_properties import option_name, text_of
 from lmi_constructs.facts import options as facts
 from lmi_constructs.findings import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from lmi_constructs.container.front_end import Properties
+    from lmi_constructs.container.serving_properties import Properties
 
 _LIKE_AN_OPTION: Final = 0.85
 """How alike an unknown option must be to a known one to be taken for a slip, not for a newer option.

@@ -20,7 +20,7 @@ TOKEN: Any = cdk.Token.as_number({"Fn::ImportValue": "Most"})
 
 @pytest.fixture
 def said(template: Callable[[cdk.Stack], dict[str, Any]]) -> Callable[[cdk.Stack], list[str]]:
-    """What is said of the room of fleets in a stack."""
+    """What is said of the capacity of fleets in a stack."""
 
     def messages(stack: cdk.Stack) -> list[str]:
         found = check_template(template(stack), region="us-west-2")

@@ -9,7 +9,7 @@ import pytest
 
 from lmi_constructs.facts import models
 from lmi_constructs.planner import EngineConfiguration, plan
-from lmi_constructs.planner.record import architecture_of, record_of
+from lmi_constructs.planner.architecture_record import architecture_of, record_of
 from tests.planner.support import known
 
 if TYPE_CHECKING:

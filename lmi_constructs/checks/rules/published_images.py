@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from lmi_constructs._near_names import meant, nearest
 from lmi_constructs.checks.examples import Example
+from lmi_constructs.checks.queries.container_images import image, release
+from lmi_constructs.checks.queries.containers import containers
+from lmi_constructs.checks.queries.resource_arns import is_of_aws
 from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import containers, image, release
-from lmi_constructs.checks.rules.targets import is_of_aws
 from lmi_constructs.checks.values import literal, shown
 from lmi_constructs.container.release import LmiContainer
 from lmi_constructs.facts import container_releases

@@ -1,4 +1,4 @@
-"""The road from environment variables and serving.properties to one set of properties."""
+"""Settings as the server merges them: from environment variables and serving.properties."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from lmi_constructs.container.tokens import is_token
+from lmi_constructs.container.cdk_tokens import is_token
 from lmi_constructs.facts.handler import aliases
 from lmi_constructs.findings import Finding, LmiError
 
@@ -212,7 +212,21 @@ def read_serving_properties(
         except javaproperties.InvalidUEscapeError as error:
             raise LmiError(_bad_escape(error.escape)) from None
         return parsed
+    for name in serving_properties:
+        if not isinstance(name, str):
+            raise LmiError(_no_text(name))
     return serving_properties
+
+
+def _no_text(name: object) -> Finding:
+    return Finding(
+        rule="LMI011",
+        message=f"serving.properties has the name {shown(repr(name))}, which is not text but"
+        f" {type(name).__name__}",
+        why="a property has a name that is text, so that this one cannot be written into the file",
+        fix="write the name as a string",
+        where="serving.properties",
+    )
 
 
 def _bad_escape(escape: str) -> Finding:

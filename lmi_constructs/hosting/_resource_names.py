@@ -1,4 +1,4 @@
-"""Names that SageMaker takes."""
+"""Names that SageMaker takes for its resources."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import aws_cdk as cdk
 
 from lmi_constructs.findings import Finding
-from lmi_constructs.hosting._tokens import is_token
+from lmi_constructs.hosting._cdk_tokens import is_token
 
 if TYPE_CHECKING:
     from constructs import Construct

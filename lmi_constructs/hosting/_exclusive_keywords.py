@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.findings import Finding
-from lmi_constructs.hosting._tokens import is_token
+from lmi_constructs.hosting._cdk_tokens import is_token
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,7 @@ _DEFAULTS: Final = {
 }
 
 
-def check_alternatives(given: Mapping[str, Any]) -> list[Finding]:
+def check_exclusive_keywords(given: Mapping[str, Any]) -> list[Finding]:
     """Check that an endpoint is described in one way, and that no keyword would be ignored.
 
     Args:

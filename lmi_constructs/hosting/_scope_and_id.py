@@ -1,4 +1,4 @@
-"""The parent and the id of a new construct: what makes them valid, and a base class that checks them."""
+"""The scope and the id of a new construct: what makes them valid, and a base class that checks them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from lmi_constructs.findings import Finding, LmiError, raise_errors
+from lmi_constructs.hosting._cdk_tokens import is_token
 from lmi_constructs.hosting._kinds import Kind, check_kinds, needed, text, wrong
-from lmi_constructs.hosting._tokens import is_token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_PLACE = {
+_KINDS = {
     "scope": Kind("give a construct, such as the stack", (Construct,), required=True),
     "id": needed(text("Chat")),
 }
@@ -37,7 +37,9 @@ _TAKEN = "There is already a Construct with name"
 
 
 @contextmanager
-def placed(scope: object, id: object, *, fix: str = "give each an id of its own") -> Iterator[None]:
+def checked_scope_and_id(
+    scope: object, id: object, *, fix: str = "give each an id of its own"
+) -> Iterator[None]:
     """Make a construct, and say what to write instead if its parent or id is not valid.
 
     Args:
@@ -49,11 +51,11 @@ def placed(scope: object, id: object, *, fix: str = "give each an id of its own"
         LmiError: If the parent is no construct in a stack, or the id is empty or a token (LMI010),
             or the id is taken (LMI067).
     """
-    raise_errors(check_kinds({"scope": scope, "id": id}, _PLACE))
+    raise_errors(check_kinds({"scope": scope, "id": id}, _KINDS))
     if isinstance(scope, cdk.Stage):
         raise LmiError(_NO_STACK)
     if not id:
-        raise LmiError(wrong("id", f"id is {id!r}", _PLACE["id"].fix))
+        raise LmiError(wrong("id", f"id is {id!r}", _KINDS["id"].fix))
     if is_token(id):
         raise LmiError(_UNKNOWN)
     try:
@@ -71,7 +73,7 @@ def placed(scope: object, id: object, *, fix: str = "give each an id of its own"
         raise LmiError(finding) from error
 
 
-class PlacedConstruct(Construct):
+class CheckedConstruct(Construct):
     """A construct whose parent and id are checked: what is wrong ends in a finding."""
 
     def __init__(self, scope: Construct, id: str) -> None:
@@ -84,5 +86,5 @@ class PlacedConstruct(Construct):
         Raises:
             LmiError: If parent or id are not valid (LMI010), or the id is taken (LMI067).
         """
-        with placed(scope, id):
+        with checked_scope_and_id(scope, id):
             super().__init__(scope, id)

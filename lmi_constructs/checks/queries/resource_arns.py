@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from lmi_constructs.checks.queries.container_images import image
 from lmi_constructs.checks.resources import S3DataSource
-from lmi_constructs.checks.rules.common import image
 from lmi_constructs.checks.values import (
     UNKNOWN,
     String,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from lmi_constructs.checks.network import Network
+from lmi_constructs.checks.subnet_routes import SubnetRoutes
 from lmi_constructs.checks.values import (
     UNKNOWN,
     as_sequence,
@@ -29,7 +29,7 @@ KINDS: Final = frozenset({_TABLE, _ASSOCIATION, _ROUTE, _PROPAGATION, _ENDPOINT}
 """Resource types that say what a subnet reaches."""
 
 
-class Ways:
+class RouteTables:
     """Route tables, and what leads out of them."""
 
     def __init__(self) -> None:
@@ -63,17 +63,17 @@ class Ways:
             tables = properties.get("RouteTableId", properties.get("RouteTableIds"))
             self._any_table_routed |= not _collect(tables, self._routed)
 
-    def network(self) -> Network:
+    def subnet_routes(self) -> SubnetRoutes:
         """Return what is sure about the subnets."""
         if self._any_table_routed:
-            return Network()
+            return SubnetRoutes()
         closed = {
             subnet: table
             for subnet, tables in self._tables.items()
             for table in tables
             if len(tables) == 1 and table in self._declared - self._routed
         }
-        return Network(
+        return SubnetRoutes(
             without_route=frozenset(closed),
             without_s3=frozenset(
                 subnet

@@ -22,7 +22,7 @@ from lmi_constructs.checks.values import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from lmi_constructs.checks.template.hosting import Context
+    from lmi_constructs.checks.template.sagemaker_resources import Context
 
 ATTACHED: Final = frozenset(
     {

@@ -12,7 +12,7 @@ from lmi_constructs.planner.architecture import size_without_value
 from lmi_constructs.planner.cache_formats import doubt_about_cache
 from lmi_constructs.planner.checkpoint import doubt_about_format
 from lmi_constructs.planner.configuration import CONTEXT_CHECKED_FROM
-from lmi_constructs.planner.contexts import overridden
+from lmi_constructs.planner.context_length import overridden
 from lmi_constructs.planner.memory import STREAMED_FROM
 from lmi_constructs.planner.profile import GIB
 from lmi_constructs.readable import readable

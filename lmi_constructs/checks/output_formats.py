@@ -13,7 +13,7 @@ from lmi_constructs._version import __version__
 from lmi_constructs.checks.rules import PlacedFinding, all_rules
 from lmi_constructs.checks.run import reason_of
 from lmi_constructs.checks.template import with_nested
-from lmi_constructs.checks.template.lines import Lines
+from lmi_constructs.checks.template.line_numbers import Lines
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from lmi_constructs.checks.examples import Example
+from lmi_constructs.checks.examples import Example, llama_config
+from lmi_constructs.checks.queries.scaled_resources import scaled
+from lmi_constructs.checks.queries.variants import config_of
 from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import config_of, scaled
-from lmi_constructs.checks.rules.memory import llama, plans
+from lmi_constructs.checks.rules.memory import plans
 from lmi_constructs.checks.rules.scaling import target_of
 from lmi_constructs.checks.values import is_same, number
 from lmi_constructs.facts.loading_times import loading_times
@@ -17,13 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lmi_constructs.checks.deployment import Deployment
+    from lmi_constructs.checks.queries.containers import Running
     from lmi_constructs.checks.resources import (
         ComponentSpecification,
         Resource,
         ScalingPolicy,
         Variant,
     )
-    from lmi_constructs.checks.rules.common import Running
     from lmi_constructs.findings import Finding
     from lmi_constructs.planner import Span
 
@@ -31,7 +32,7 @@ _DOWNLOAD: Final = "ModelDataDownloadTimeoutInSeconds"
 _HEALTH: Final = "ContainerStartupHealthCheckTimeoutInSeconds"
 _VARIANT: Final = "Config/Properties/ProductionVariants/0"
 _ENVIRONMENT: Final = "Model/Properties/PrimaryContainer/Environment"
-_LARGE: Final = llama(
+_LARGE: Final = llama_config(
     hidden_size=16384,
     intermediate_size=53248,
     num_attention_heads=128,

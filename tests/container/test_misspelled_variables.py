@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from lmi_constructs.container.spelling import spelling_findings
+from lmi_constructs.container.misspelled_variables import spelling_findings
 
 KNOWN = frozenset({"kv_offloading_backend", "max_num_batched_tokens", "max_model_len"})
 

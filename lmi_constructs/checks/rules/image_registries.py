@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from lmi_constructs.checks.examples import Example
+from lmi_constructs.checks.queries.container_images import image
+from lmi_constructs.checks.queries.containers import containers
+from lmi_constructs.checks.queries.resource_arns import is_of_aws
 from lmi_constructs.checks.rules.base import Rule
-from lmi_constructs.checks.rules.common import containers, image
-from lmi_constructs.checks.rules.targets import is_of_aws
 from lmi_constructs.checks.values import literal, shown
 from lmi_constructs.facts import registries
 
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lmi_constructs.checks.deployment import Deployment
+    from lmi_constructs.checks.queries.container_images import Image
     from lmi_constructs.checks.resources import Container, Resource
-    from lmi_constructs.checks.rules.common import Image
     from lmi_constructs.facts import Registry
     from lmi_constructs.findings import Finding
 

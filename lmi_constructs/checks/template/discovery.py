@@ -33,7 +33,7 @@ _NOT_ENTERED: Final = ("node_modules", "__pycache__")
 
 
 @dataclass(frozen=True)
-class PassedOver:
+class SkippedFile:
     """A file of a folder that is no template.
 
     Attributes:
@@ -46,16 +46,16 @@ class PassedOver:
 
 
 @dataclass
-class Places:
+class FoundTemplates:
     """What was found at a path.
 
     Attributes:
         groups: Templates by what is deployed together: an assembly, or the templates of one folder.
-        passed_over: Files of a folder that could have been templates and are none.
+        skipped: Files of a folder that could have been templates and are none.
     """
 
     groups: list[list[TemplateSource]] = field(default_factory=list)
-    passed_over: list[PassedOver] = field(default_factory=list)
+    skipped: list[SkippedFile] = field(default_factory=list)
 
 
 def read_path(
@@ -72,10 +72,12 @@ def read_path(
     Raises:
         UnreadableError: If there is nothing at the path that can be read.
     """
-    return [source for group in read_places(path, region, account).groups for source in group]
+    return [source for group in find_templates(path, region, account).groups for source in group]
 
 
-def read_places(path: str | Path, region: str | None = None, account: str | None = None) -> Places:
+def find_templates(
+    path: str | Path, region: str | None = None, account: str | None = None
+) -> FoundTemplates:
     """Return the templates at a path by what is deployed together, and what was passed over.
 
     A folder is read with the folders in it, except hidden ones, `node_modules`, Python environments
@@ -94,7 +96,9 @@ def read_places(path: str | Path, region: str | None = None, account: str | None
         raise UnreadableError("the path is empty")
     if path == STDIN:
         content = sys.stdin.buffer.read()
-        return Places([[read_file(Path("standard input"), region, account, content=content)]])
+        return FoundTemplates(
+            [[read_file(Path("standard input"), region, account, content=content)]]
+        )
     try:
         return _read(Path(path), region, account)
     except OSError as error:  # a name that is too long, a folder that is forbidden
@@ -120,20 +124,20 @@ def _named(source: TemplateSource, name: str) -> TemplateSource:
     return replace(source, name=name, nested=nested)
 
 
-def _read(place: Path, region: str | None, account: str | None) -> Places:
-    if not place.is_dir():
-        return Places([[read_file(place, region, account)]])
-    artifacts = artifacts_of(place)
+def _read(path: Path, region: str | None, account: str | None) -> FoundTemplates:
+    if not path.is_dir():
+        return FoundTemplates([[read_file(path, region, account)]])
+    artifacts = artifacts_of(path)
     if artifacts is not None:
-        return Places([list(read_assembly(place, artifacts, region, account))])
-    return _folder(place, region, account)
+        return FoundTemplates([list(read_assembly(path, artifacts, region, account))])
+    return _folder(path, region, account)
 
 
-def _folder(place: Path, region: str | None, account: str | None) -> Places:
-    found, broken = Places(), []
-    for name, folders, files in os.walk(place, onerror=_refuse):
+def _folder(path: Path, region: str | None, account: str | None) -> FoundTemplates:
+    found, broken = FoundTemplates(), []
+    for name, folders, files in os.walk(path, onerror=_refuse):
         folder = Path(name)
-        artifacts = _artifacts_inside(folder) if folder != place else None
+        artifacts = _artifacts_inside(folder) if folder != path else None
         if artifacts is not None:
             folders.clear()
             found.groups.append(list(read_assembly(folder, artifacts, region, account)))
@@ -141,36 +145,34 @@ def _folder(place: Path, region: str | None, account: str | None) -> Places:
         folders[:] = sorted(inner for inner in folders if _is_entered(folder / inner))
         group = []
         for file in sorted(folder / file for file in files):
-            told = file.relative_to(place).as_posix()
+            told = file.relative_to(path).as_posix()
             try:
                 if file.suffix in _SUFFIXES and file.is_file():
-                    _pass_over_others(file)
+                    _require_template(file)
                     group.append(read_file(file, region, account, name=told))
             except NoTemplateError as error:
-                found.passed_over.append(PassedOver(told, str(error).removeprefix(f"{file}: ")))
+                found.skipped.append(SkippedFile(told, str(error).removeprefix(f"{file}: ")))
             except UnreadableError as error:
                 broken.append(str(error))
         found.groups.append(group)
     if broken:
         raise UnreadableError("\n".join(broken))
     if not any(found.groups):
-        more = f" ({described(found.passed_over)})" if found.passed_over else ""
-        raise UnreadableError(
-            f"{place}: neither a cloud assembly nor a folder with templates{more}"
-        )
+        more = f" ({described_skipped(found.skipped)})" if found.skipped else ""
+        raise UnreadableError(f"{path}: neither a cloud assembly nor a folder with templates{more}")
     found.groups = with_own_names(_without_nested(found.groups))
     return found
 
 
-def described(passed_over: Iterable[PassedOver], most: int = 5) -> str:
+def described_skipped(skipped: Iterable[SkippedFile], most: int = 5) -> str:
     """Return in a line which files are no templates, and why."""
-    rows = [f"{one.file}: {one.why}" for one in passed_over]
+    rows = [f"{one.file}: {one.why}" for one in skipped]
     more = [f"and {len(rows) - most} more"] if len(rows) > most else []
     number = "1 file that is no template" if len(rows) == 1 else f"{len(rows)} files that are none"
     return f"passed over {number}: " + "; ".join([*rows[:most], *more])
 
 
-def _pass_over_others(file: Path) -> None:
+def _require_template(file: Path) -> None:
     """Refuse what does not look like a template.
 
     Nothing else is parsed, so that a large folder takes no time, and a broken template is told from

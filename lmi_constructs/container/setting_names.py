@@ -46,7 +46,7 @@ _NAMED: Final = rf"(?<![\w./-])(?P<name>{'|'.join(SETTINGS)})(?!\w)"
 _GIVEN: Final = re.compile(rf"{_NAMED}(?:=(?P<value>\"[^\"]*\"|\{{[^}}]*\}}|[\w.+-]*\w))?")
 
 
-def assigned(name: str, value: Any, door: Door) -> str:
+def assignment(name: str, value: Any, door: Door) -> str:
     """Return a setting with its value, as its reader writes it.
 
     Args:
@@ -81,7 +81,7 @@ def variables(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((_variable(name), f"OPTION_{name.upper()}", *plain)))
 
 
-def spoken(text: str, door: Door) -> str:
+def translated(text: str, door: Door) -> str:
     """Return advice in which settings have the names that its reader gives them.
 
     Args:
@@ -93,7 +93,7 @@ def spoken(text: str, door: Door) -> str:
         value = match["value"]
         if value is None:
             return _name(match["name"], door)
-        return assigned(match["name"], _read(value), door)
+        return assignment(match["name"], _read(value), door)
 
     return _GIVEN.sub(named, text)
 

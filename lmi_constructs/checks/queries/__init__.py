@@ -1,0 +1,1 @@
+"""What several rules ask of a deployment; no rule is in here."""
