@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from lmi_constructs.checks.archives import ARCHIVES
+from lmi_constructs.checks.archives import is_archive
 from lmi_constructs.container.serving_properties import read_serving_properties
 from lmi_constructs.findings import Finding
 
@@ -105,7 +105,7 @@ def _folders(names: list[str]) -> Iterator[Finding]:
 
 def _archives(names: list[str]) -> Iterator[Finding]:
     for name in names:
-        if name.lower().endswith(ARCHIVES):
+        if is_archive(name):
             yield _finding(
                 "error",
                 f"{name} is an archive, and a prefix is mounted without unpacking",

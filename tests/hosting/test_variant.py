@@ -30,6 +30,7 @@ from lmi_constructs import (
 from lmi_constructs.checks import check_template
 from lmi_constructs.facts import host_images, instance_types
 from lmi_constructs.facts.host_image_choices import choose_host_image, host_image_choices
+from lmi_constructs.facts.limits import hosting_instance_type_names
 from lmi_constructs.testing import assert_no_findings
 
 if TYPE_CHECKING:
@@ -356,7 +357,8 @@ def test_deploys_an_instance_type_it_does_not_know_once_that_is_acknowledged(
 
 
 def test_says_that_it_knows_nothing_of_an_instance_type_that_exists(stack: cdk.Stack) -> None:
-    endpoint = LmiEndpoint(stack, "Chat", model_data=DATA, instance_type="ml.p2.xlarge")
+    unknown = min(hosting_instance_type_names() - instance_types().keys())
+    endpoint = LmiEndpoint(stack, "Chat", model_data=DATA, instance_type=unknown)
     (finding,) = endpoint.endpoint_config.variants[0].findings
     assert (finding.rule, finding.severity) == ("LMI049", "warning")
 
