@@ -20,6 +20,7 @@ test: lint unit  ## Everything: style, types, import contracts, unit, snapshot a
 
 lint: $(INSTALLED)
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	@$(BIN)/codespell
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 

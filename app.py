@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 DEFAULT_PRESET = "gpt-oss-120b"
-COPY_IN_S3 = "accept the licence on the hub, put a copy into a bucket and add -c model_bucket=BUCKET -c model_prefix=PREFIX/"
+COPY_IN_S3 = "accept the license on the hub, put a copy into a bucket and add -c model_bucket=BUCKET -c model_prefix=PREFIX/"
 OF_THE_APP = (
     "preset",
     "model_bucket",
@@ -47,7 +47,7 @@ READ = (*OF_THE_APP, *LmiSettings.model_fields)
 
 
 def main() -> None:
-    """Synthesise the stack that the context of the CDK CLI asks for."""
+    """Synthesize the stack that the context of the CDK CLI asks for."""
     app = cdk.App()
     try:
         build(app)

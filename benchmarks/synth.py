@@ -1,4 +1,4 @@
-"""How long `LmiEndpoint` takes to synthesise, against the same template written by hand.
+"""How long `LmiEndpoint` takes to synthesize, against the same template written by hand.
 
 Each figure is a whole `python app.py` in a process of its own. The ways are run in turn, so that a
 busy moment of the machine hits all of them, and medians are compared.
@@ -84,7 +84,7 @@ def _interleaved(ways: list[str], count: int, runs: int, validator: bool) -> dic
 
 
 def _run(way: str, count: int, assembly: str, *, validator: bool) -> Run:
-    """Synthesise endpoints in a process of its own."""
+    """Synthesize endpoints in a process of its own."""
     environment = ENVIRONMENT | {
         "CDK_OUTDIR": assembly,
         "CDK_VALIDATION": "true" if validator else "false",

@@ -54,11 +54,11 @@ def template() -> Callable[[cdk.Stack], dict[str, Any]]:
     """The template of a stack."""
     from aws_cdk import assertions
 
-    def synthesised(of: cdk.Stack) -> dict[str, Any]:
+    def synthesized(of: cdk.Stack) -> dict[str, Any]:
         rendered: dict[str, Any] = assertions.Template.from_stack(of).to_json()
         return rendered
 
-    return synthesised
+    return synthesized
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def resources(template: Callable[[cdk.Stack], dict[str, Any]]) -> Callable[..., 
 
 @pytest.fixture
 def reported() -> Callable[[cdk.Stack], set[tuple[str, str]]]:
-    """What the checks report when a stack's app is synthesised: rule and construct path."""
+    """What the checks report when a stack's app is synthesized: rule and construct path."""
 
     def at_synth(of: cdk.Stack) -> set[tuple[str, str]]:
         directory: Any = of.node.root

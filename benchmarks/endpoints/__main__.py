@@ -1,4 +1,4 @@
-"""`python -m benchmarks.endpoints ours|raw|alpha COUNT`: synthesise endpoints, as an app does."""
+"""`python -m benchmarks.endpoints ours|raw|alpha COUNT`: synthesize endpoints, as an app does."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ENDPOINTS_PER_STACK = 50
 
 
 def main(way: str, count: int) -> None:
-    """Synthesise a number of endpoints, written in one way."""
+    """Synthesize a number of endpoints, written in one way."""
     endpoint = import_module(f"benchmarks.endpoints.{way}").endpoint
     app = cdk.App()
     environment = cdk.Environment(account="111122223333", region="us-west-2")

@@ -36,6 +36,6 @@ def test_a_queued_request_is_answered_in_s3(
     for name, value in local_aws.environment().items():
         monkeypatch.setenv(name, value)
     client = LmiClient(outputs["EndpointName"])
-    queued = client.submit(GenerationRequest("Summarise: ...", max_new_tokens=100))
+    queued = client.submit(GenerationRequest("Summarize: ...", max_new_tokens=100))
     answer = queued.result(timeout_seconds=30, poll_seconds=0.2)
     assert "no model ran" in answer.text

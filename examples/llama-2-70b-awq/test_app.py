@@ -1,4 +1,4 @@
-"""The example synthesises what its README promises."""
+"""The example synthesizes what its README promises."""
 
 from __future__ import annotations
 

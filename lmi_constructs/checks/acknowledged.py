@@ -13,7 +13,7 @@ PLUGIN: Final = "lmi"
 
 
 @dataclass(frozen=True, slots=True)
-class Acknowledgement:
+class Acknowledgment:
     """Findings of a rule that somebody accepts, below a construct.
 
     Attributes:
@@ -28,18 +28,18 @@ class Acknowledgement:
 
 
 def reason_for(
-    acknowledgements: Iterable[Acknowledgement], rule: str, construct_path: str | None
+    acknowledgments: Iterable[Acknowledgment], rule: str, construct_path: str | None
 ) -> str | None:
     """Return why a finding is accepted, in the words that stand nearest; `None` if it is not.
 
     Args:
-        acknowledgements: All that the app acknowledges.
+        acknowledgments: All that the app acknowledges.
         rule: Id of the finding's rule.
         construct_path: Where the finding is.
     """
     holding = [
         one
-        for one in acknowledgements
+        for one in acknowledgments
         if one.id == f"{PLUGIN}::{rule}" and is_at(construct_path or "", one.scope)
     ]
     return max(holding, key=lambda one: len(one.scope)).reason if holding else None

@@ -31,7 +31,7 @@ from lmi_constructs.container import LmiContainer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from lmi_constructs.checks.acknowledged import Acknowledgement
+    from lmi_constructs.checks.acknowledged import Acknowledgment
     from lmi_constructs.checks.choices import Choice
 
 
@@ -121,7 +121,7 @@ class Deployment:
     unresolved: tuple[Unresolved, ...] = ()
     alternatives: Callable[[], Iterable[tuple[Choice, Deployment]]] = tuple
     facts: Facts = field(default_factory=Facts)
-    acknowledgements: tuple[Acknowledgement, ...] = ()
+    acknowledgments: tuple[Acknowledgment, ...] = ()
 
     def resources(self) -> Iterator[Resource]:
         """Yield all resources that the rules know."""

@@ -1,6 +1,6 @@
 """The rules at synth: as a policy-validation plugin for any CDK app, and for our own constructs.
 
-The only module of this package that knows the CDK. The rules are loaded when an app is synthesised, so
+The only module of this package that knows the CDK. The rules are loaded when an app is synthesized, so
 that importing a construct stays cheap.
 """
 

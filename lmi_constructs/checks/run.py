@@ -110,9 +110,9 @@ def reason_of(finding: Finding) -> str | None:
 
 
 def _with_reason(finding: Finding, deployment: Deployment) -> Finding:
-    if not deployment.acknowledgements or not isinstance(finding, PlacedFinding):
+    if not deployment.acknowledgments or not isinstance(finding, PlacedFinding):
         return finding
-    reason = reason_for(deployment.acknowledgements, finding.rule, finding.construct_path)
+    reason = reason_for(deployment.acknowledgments, finding.rule, finding.construct_path)
     return finding if reason is None else replace(finding, acknowledged=reason)
 
 

@@ -12,7 +12,7 @@ def console(*, soft_wrap: bool = False, stderr: bool = False) -> Console:
     """Return a console that prints texts as they are.
 
     What users give is printed: `rich` would take `:secret:` in an ARN for an emoji, and `[a]` for
-    markup. Colours come from `rich.text.Text` alone.
+    markup. Colors come from `rich.text.Text` alone.
 
     Args:
         soft_wrap: Whether the terminal breaks long lines, so that they can be searched and copied.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lmi_constructs.container import LmiContainer
     from lmi_constructs.planner import Plan, Suggestion
 
-_COLOURS: Final = {
+_COLORS: Final = {
     "fits": "bold green",
     "marginal": "bold yellow",
     "cannot": "bold red",
@@ -65,18 +65,18 @@ def _headline(planned: Plan, release: LmiContainer) -> Text:
     where = f"{planned.accelerator_count} x {planned.accelerator.name}"
     line = Text(f"{planned.architecture.name} on {planned.instance_type} ({where}), ")
     line.append(f"{release.name}, tensor_parallel_degree {planned.setup.tensor}: ")
-    return line.append(GRADES[planned.grade], style=_COLOURS[planned.grade])
+    return line.append(GRADES[planned.grade], style=_COLORS[planned.grade])
 
 
 def _bar(planned: Plan, width: int) -> Text:
-    """Return one accelerator's memory as a bar; letters tell its parts without colour."""
+    """Return one accelerator's memory as a bar; letters tell its parts without color."""
     bar = Text("|")
     drawn, total = 0, 0.0
     for part in memory_parts(planned):
         total += part.percent
         cells = round(total * width / 100) - drawn
-        colour = _PAINT.get(part.letter)
-        bar.append(part.letter * cells, style=f"{colour} reverse" if colour else "dim")
+        color = _PAINT.get(part.letter)
+        bar.append(part.letter * cells, style=f"{color} reverse" if color else "dim")
         drawn += cells
     usable = planned.usable_gib or 0.0
     over = over_gib(planned)

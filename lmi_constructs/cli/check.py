@@ -164,7 +164,7 @@ def _groups(
 
 
 def _print(findings: Sequence[Finding], templates: int, acknowledged: int) -> None:
-    """Print the findings grouped by resource, with colour on a terminal."""
+    """Print the findings grouped by resource, with color on a terminal."""
     from rich.text import Text
 
     screen = console(soft_wrap=True)
@@ -174,8 +174,8 @@ def _print(findings: Sequence[Finding], templates: int, acknowledged: int) -> No
         details = " in ".join(part for part in (construct, template) if part)
         screen.print(heading.append(f"  {details}", style="not bold dim"))
         for finding in group:
-            colour = "red" if finding.severity == "error" else "yellow"
-            line = Text(f"  {finding.severity} {finding.rule} ", style=f"bold {colour}")
+            color = "red" if finding.severity == "error" else "yellow"
+            line = Text(f"  {finding.severity} {finding.rule} ", style=f"bold {color}")
             screen.print(line.append(finding.message, style="not bold default"))
             told = (("at", finding.path), ("why", finding.why), ("fix", finding.fix))
             accepted = reason_of(finding)
@@ -184,11 +184,11 @@ def _print(findings: Sequence[Finding], templates: int, acknowledged: int) -> No
         screen.print()
     counting = [finding.severity for finding in findings if reason_of(finding) is None]
     errors, warnings = counting.count("error"), counting.count("warning")
-    colour = "red" if errors else "yellow" if warnings else "green"
+    color = "red" if errors else "yellow" if warnings else "green"
     summary = f"{_count(errors, 'error')}, {_count(warnings, 'warning')}"
     more = f", {acknowledged} acknowledged" if acknowledged else ""
     where = f"{more} in {_count(templates, 'template')}"
-    screen.print(Text(summary, style=colour).append(where, "default"))
+    screen.print(Text(summary, style=color).append(where, "default"))
 
 
 def _place(finding: Finding) -> tuple[str, str, str]:

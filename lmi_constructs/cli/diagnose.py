@@ -40,15 +40,15 @@ def diagnose(name: str | None, log: str | None, form: str, region: str | None) -
 
 
 def _diagnose_log(log: str, form: str) -> None:
-    from lmi_constructs.runtime.diagnosis.recognise import recognise
+    from lmi_constructs.runtime.diagnosis.recognize import recognize
 
-    found = recognise(read_text(log, "--log", any_bytes=True).splitlines())
+    found = recognize(read_text(log, "--log", any_bytes=True).splitlines())
     if form == "json":
         click.echo(json.dumps([asdict(item) for item in found], indent=2, ensure_ascii=False))
     elif found:
         _print_diagnoses(found)
     else:
-        click.echo("no known failure was recognised in the log")
+        click.echo("no known failure was recognized in the log")
     sys.exit(bool(found))
 
 
@@ -73,9 +73,9 @@ def _print_report(report: Report) -> None:
         click.echo()
         _print_diagnoses(report.diagnoses)
     elif report.is_in_service:
-        click.echo("it is in service, and no known failure was recognised in its log")
+        click.echo("it is in service, and no known failure was recognized in its log")
     else:
-        click.echo("no known failure was recognised in its state and log")
+        click.echo("no known failure was recognized in its state and log")
     if report.changes:
         click.echo("\nchange in the settings:")
         for change in report.changes:

@@ -274,7 +274,7 @@ def _known_quantization(given: str | None, release: LmiContainer) -> None:
     if given is not None and known and given.lower() not in known:
         hint = did_you_mean(given, known, f"use one of {', '.join(known)}", most=3)
         raise click.BadParameter(
-            f"{given!r} is no quantisation method of {release.name} (vLLM {version}); {hint}",
+            f"{given!r} is no quantization method of {release.name} (vLLM {version}); {hint}",
             param_hint="--quantization",
         )
 

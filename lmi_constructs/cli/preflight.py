@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from lmi_constructs.preflight import Outcome
 
-_COLOURS = {"pass": "green", "fail": "red", "unknown": "yellow"}
+_COLORS = {"pass": "green", "fail": "red", "unknown": "yellow"}
 _FORMAT_VERSION = 1
 """Of the JSON: it grows when a field changes its meaning or goes; new fields may come without."""
 
@@ -75,7 +75,7 @@ def preflight(
         if form == "text":
             _print(outcome, outcomes[-1] if outcomes else None)
         outcomes.append(outcome)
-    counts = dict.fromkeys(_COLOURS, 0)
+    counts = dict.fromkeys(_COLORS, 0)
     for outcome in outcomes:
         counts[outcome.status] += 1
     if form == "json":
@@ -103,7 +103,7 @@ def _print(outcome: Outcome, before: Outcome | None) -> None:
         gap = "\n" if before is not None else ""
         other = "credentials" if outcome.check == "account" else "behind no endpoint here"
         click.secho(gap + (outcome.endpoint or other), bold=True)
-    status = click.style(f"{outcome.status:7}", fg=_COLOURS[outcome.status])
+    status = click.style(f"{outcome.status:7}", fg=_COLORS[outcome.status])
     rule = f" [{outcome.rule}]" if outcome.rule else ""
     about = _about(outcome)
     click.echo(f"  {status}  {outcome.check:8}  {about}{outcome.detail}{rule}")

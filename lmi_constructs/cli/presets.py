@@ -15,7 +15,7 @@ from lmi_constructs.cli._text_input import read_text
 from lmi_constructs.readable import readable
 
 if TYPE_CHECKING:
-    from lmi_constructs.presets import CatalogueRow, PresetTable
+    from lmi_constructs.presets import CatalogRow, PresetTable
 
 _COLUMNS = ("preset", "instance", "accelerators", "fits", "GiB each", "context", "at once", "gated")
 
@@ -55,9 +55,9 @@ def presets(name: str | None, form: str, serving_properties: bool, layout: Path 
 
 
 def _show_all(form: str) -> None:
-    from lmi_constructs.presets import catalogue
+    from lmi_constructs.presets import catalog
 
-    rows = catalogue()
+    rows = catalog()
     if form == "json":
         click.echo(json.dumps([asdict(row) for row in rows], indent=2))
         return
@@ -68,7 +68,7 @@ def _show_all(form: str) -> None:
         click.echo("  ".join(cells).rstrip())
 
 
-def _cells(row: CatalogueRow) -> tuple[str, ...]:
+def _cells(row: CatalogRow) -> tuple[str, ...]:
     gated = {True: "yes", False: "no", None: "?"}[row.gated]
     numbers = (row.memory_gib, row.max_model_len, row.concurrency)
     known = ("-" if number is None else readable(number) for number in numbers)
@@ -85,9 +85,9 @@ def _table(name: str) -> PresetTable:
 
 
 def _row(name: str) -> dict[str, Any]:
-    from lmi_constructs.presets import catalogue
+    from lmi_constructs.presets import catalog
 
-    return next(asdict(row) for row in catalogue() if row.name == name)
+    return next(asdict(row) for row in catalog() if row.name == name)
 
 
 def _described(table: PresetTable) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from lmi_constructs.cli._endpoint_call import make_client, readable_errors, regi
 if TYPE_CHECKING:
     from lmi_constructs.runtime.smoke import CheckResult
 
-_COLOURS = {"passed": "green", "failed": "red", "skipped": "yellow"}
+_COLORS = {"passed": "green", "failed": "red", "skipped": "yellow"}
 
 
 @click.command()
@@ -74,7 +74,7 @@ def smoke(
 
 
 def _print(result: CheckResult) -> None:
-    status = click.style(f"{result.status:7}", fg=_COLOURS[result.status])
+    status = click.style(f"{result.status:7}", fg=_COLORS[result.status])
     first = result.first_text_seconds
     detail = result.detail if first is None else f"first text after {first:.2f} s; {result.detail}"
     click.echo(f"{status}  {result.name:20} {result.seconds:7.2f} s  {detail}")

@@ -17,7 +17,7 @@ from lmi_constructs.container.recommender import (
 from lmi_constructs.container.serving_properties import Option, Properties, Unknown, shown
 from lmi_constructs.facts.engine_arguments import EngineArgument, registered
 from lmi_constructs.facts.handler import (
-    HandlerBehaviour,
+    HandlerBehavior,
     HandlerProperty,
     handler_properties,
 )
@@ -64,7 +64,7 @@ class Stage:
     """Everything that the checks of a stage look at."""
 
     container: LmiContainer
-    behaviour: HandlerBehaviour
+    behavior: HandlerBehavior
     table: dict[str, EngineArgument]
     properties: Properties
     recommended: Recommendation
@@ -152,13 +152,13 @@ def _rolling_batch_errors(stage: Stage) -> Iterator[Finding]:
         return
     option = stage.properties.options.get("rolling_batch") or "OPTION_ROLLING_BATCH"
     unusable = handler == TRANSFORMERS_HANDLER and value not in ("vllm", "disable")
-    if value not in stage.behaviour.rolling_batch or unusable:
+    if value not in stage.behavior.rolling_batch or unusable:
         name = stage.container.name
         yield refusal(
             option,
             f"rolling_batch={shown(value)} is not served by the image of {name}",
             _rolling_batch_fix(value, stage),
-            source=stage.behaviour.source,
+            source=stage.behavior.source,
         )
 
 
@@ -167,7 +167,7 @@ def _rolling_batch_fix(value: str, stage: Stage) -> str:
         return "use the TensorRT-LLM image (LmiContainer.TRTLLM), or remove rolling_batch for vLLM"
     if value.lower() == "tnx":
         return "use the Neuron image (LmiContainer.NEURONX), or remove rolling_batch for vLLM"
-    if value.lower() in stage.behaviour.rolling_batch:
+    if value.lower() in stage.behavior.rolling_batch:
         return f"write it in lower case: {value.lower()}"
     return "remove it: the release then serves with vLLM"
 
@@ -179,13 +179,13 @@ def _dtype_errors(stage: Stage) -> Iterator[Finding]:
     allowed = [*ENGINES_DTYPES, "int8"]
     vllm = stage.recommended.serves_with_vllm
     if option.text.lower() not in allowed or (vllm and option.text not in ENGINES_DTYPES):
-        quantised = option.text.lower().startswith(("fp8", "int8", "int4", "float8"))
+        quantized = option.text.lower().startswith(("fp8", "int8", "int4", "float8"))
         yield refusal(
             option,
             f"{option} is not a data type of the container (auto, fp16, bf16, fp32)",
-            "use OPTION_QUANTIZE=fp8 to quantise while loading, or set nothing for a checkpoint"
-            " that is already quantised"
-            if quantised
+            "use OPTION_QUANTIZE=fp8 to quantize while loading, or set nothing for a checkpoint"
+            " that is already quantized"
+            if quantized
             else "write auto, fp16, bf16 or fp32 (long names such as bfloat16 are refused)",
             source=stage.declared["dtype"].source,
         )
@@ -194,7 +194,7 @@ def _dtype_errors(stage: Stage) -> Iterator[Finding]:
 def _bitsandbytes_errors(stage: Stage) -> Iterator[Finding]:
     """Check 4 and 8 bit loading, which the Transformers classes refuse outside rolling batch."""
     options = stage.properties.options
-    if stage.recommended.rolling_batch in stage.behaviour.bitsandbytes_checked_unless:
+    if stage.recommended.rolling_batch in stage.behavior.bitsandbytes_checked_unless:
         return
     if isinstance(stage.recommended.rolling_batch, Unknown) or "device_map" in options:
         return
@@ -211,8 +211,8 @@ def _bitsandbytes_errors(stage: Stage) -> Iterator[Finding]:
             option,
             f"{option} is refused in this mode: only the plain Transformers handler takes it, with"
             " a device map",
-            "use OPTION_QUANTIZE=bitsandbytes where the engine has it, or a pre-quantised model",
-            source=stage.behaviour.source,
+            "use OPTION_QUANTIZE=bitsandbytes where the engine has it, or a pre-quantized model",
+            source=stage.behavior.source,
         )
 
 
@@ -361,7 +361,7 @@ def _read_engine(argument: EngineArgument, option: Option, stage: Stage, result:
     if option.text is None:
         return
     try:
-        value = parse_text(argument, option.text, stage.behaviour)
+        value = parse_text(argument, option.text, stage.behavior)
     except ValueError as error:
         result.errors.append(
             refusal(

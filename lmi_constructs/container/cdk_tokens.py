@@ -1,4 +1,4 @@
-"""Recognising unresolved CDK tokens without importing the CDK."""
+"""Recognizing unresolved CDK tokens without importing the CDK."""
 
 from __future__ import annotations
 

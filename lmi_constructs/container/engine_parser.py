@@ -1,4 +1,4 @@
-"""The engine's argument parser, modelled from the table of the engine of each release."""
+"""The engine's argument parser, modeled from the table of the engine of each release."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from lmi_constructs.facts.engine_arguments import EngineArgument
-    from lmi_constructs.facts.handler import HandlerBehaviour
+    from lmi_constructs.facts.handler import HandlerBehavior
 
 _NEGATIVE: Final = re.compile(r"-\d+|-\d*\.\d+")
 
 
-def parse_text(argument: EngineArgument, text: str, behaviour: HandlerBehaviour) -> Any:
+def parse_text(argument: EngineArgument, text: str, behavior: HandlerBehavior) -> Any:
     """Return what the engine makes of a text that the container passes on.
 
     Returns:
@@ -33,14 +33,14 @@ def parse_text(argument: EngineArgument, text: str, behaviour: HandlerBehaviour)
     if lowered == "true":
         return _bare_flag(argument)
     if lowered == "false":
-        return _negated_flag(argument, behaviour)
+        return _negated_flag(argument, behavior)
     if argument.action == "none":
         raise ValueError("cannot be set: this engine has no command-line argument for it")
     if argument.action in ("boolean_optional", "store_true"):
         raise ValueError(
             "is neither true nor false, and the container reads nothing else for a flag"
         )
-    if behaviour.value_form == "separate" and _looks_like_flag(text):
+    if behavior.value_form == "separate" and _looks_like_flag(text):
         raise ValueError("starts with a hyphen, so that the engine takes it for another argument")
     return _converted(argument, text)
 
@@ -67,8 +67,8 @@ def _bare_flag(argument: EngineArgument) -> bool:
     raise ValueError("is passed on as a flag without a value, but this argument needs a value")
 
 
-def _negated_flag(argument: EngineArgument, behaviour: HandlerBehaviour) -> bool | None:
-    if behaviour.false_form == "dropped":
+def _negated_flag(argument: EngineArgument, behavior: HandlerBehavior) -> bool | None:
+    if behavior.false_form == "dropped":
         return None
     if argument.action == "boolean_optional":
         return False

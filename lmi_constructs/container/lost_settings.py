@@ -56,7 +56,7 @@ def dropped_false(stage: Stage, arguments: Arguments) -> Iterator[Finding]:
             fix="use v26 or later, where false is passed on, or remove it",
             severity="warning",
             where=dropped.where,
-            source=stage.behaviour.source,
+            source=stage.behavior.source,
         )
 
 

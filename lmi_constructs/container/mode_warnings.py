@@ -39,7 +39,7 @@ def _older_mode(stage: Stage) -> Iterator[Finding]:
     requested = stage.properties.options.get("rolling_batch")
     if requested is None or requested.text not in ("vllm", "lmi-dist"):
         return
-    by_default = stage.behaviour.text_generation == "async"
+    by_default = stage.behavior.text_generation == "async"
     if requested.text == "lmi-dist":
         what = "is gone: vLLM's rolling batch serves instead"
     elif by_default and stage.recommended.handler != ASYNC_HANDLER:
@@ -56,7 +56,7 @@ def _older_mode(stage: Stage) -> Iterator[Finding]:
         else f"use {variables}{ASYNC_HANDLER}",
         severity="warning",
         where=requested.where,
-        source=stage.behaviour.source,
+        source=stage.behavior.source,
     )
 
 
@@ -125,7 +125,7 @@ def _mode_missed(stage: Stage, requested: Option, what: str, fix: str) -> Findin
         fix=fix,
         severity="warning",
         where=requested.where,
-        source=stage.behaviour.source,
+        source=stage.behavior.source,
     )
 
 
@@ -147,7 +147,7 @@ def _without_vllm(stage: Stage) -> Finding:
     if requested is not None and requested.text == "disable":
         fix = f"remove {requested.where}=disable" + (
             "; the release then serves asynchronously"
-            if stage.behaviour.async_entry_point
+            if stage.behavior.async_entry_point
             else "; for asynchronous mode set OPTION_ASYNC_MODE=true and"
             f" OPTION_ENTRYPOINT={ASYNC_HANDLER} with it"
         )
@@ -174,5 +174,5 @@ def _plain_handler(stage: Stage, where: str, message: str, fix: str) -> Finding:
         fix=fix,
         severity="warning",
         where=where,
-        source=stage.behaviour.source,
+        source=stage.behavior.source,
     )

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 _WITHDRAWN: Final = {
     "squeezellm": ("take a checkpoint of the model in", ("awq", "gptq")),
-    "bitsandbytes": ("to quantise while loading, too, write", ("fp8",)),
+    "bitsandbytes": ("to quantize while loading, too, write", ("fp8",)),
 }
 """Methods that vLLM once had: what serves the same end (djl-serving user guides)."""
 
@@ -34,7 +34,7 @@ def successor(method: str, known: Collection[str]) -> str:
 def fix_of_unknown_method(method: str, known: Collection[str]) -> str:
     """Return how to mend a method that the engine looks for only when it starts, in vain."""
     otherwise = (
-        f"remove it for a checkpoint that is already quantised, {successor(method, known)}"
+        f"remove it for a checkpoint that is already quantized, {successor(method, known)}"
         f"or use one of {', '.join(sorted(known))}"
     )
     return did_you_mean(method, known, otherwise, most=3)

@@ -9,7 +9,7 @@ from lmi_constructs.container import value_parsers
 from lmi_constructs.container.serving_properties import UNKNOWN, Properties, Unknown
 
 if TYPE_CHECKING:
-    from lmi_constructs.facts.handler import HandlerBehaviour
+    from lmi_constructs.facts.handler import HandlerBehavior
 
 ASYNC_HANDLER: Final = "djl_python.lmi_vllm.vllm_async_service"
 TRANSFORMERS_HANDLER: Final = "djl_python.huggingface"
@@ -48,15 +48,15 @@ class Recommendation:
 
 
 def recommend(
-    properties: Properties, behaviour: HandlerBehaviour, *, text_generation: bool = True
+    properties: Properties, behavior: HandlerBehavior, *, text_generation: bool = True
 ) -> Recommendation:
     """Return what the server decides for a model whose config.json it can read."""
-    rolling_batch, async_mode = _mode(properties, behaviour, text_generation)
+    rolling_batch, async_mode = _mode(properties, behavior, text_generation)
     default_size = "256" if rolling_batch in ("vllm", "trtllm") else "32"
     return Recommendation(
         rolling_batch=rolling_batch,
         async_mode=async_mode,
-        handler=_handler(properties, behaviour, async_mode),
+        handler=_handler(properties, behavior, async_mode),
         tensor_parallel_degree=_setting(properties, "tensor_parallel_degree", "max"),
         pipeline_parallel_degree=_setting(properties, "pipeline_parallel_degree", "1"),
         max_rolling_batch_size=_setting(properties, "max_rolling_batch_size", default_size),
@@ -64,7 +64,7 @@ def recommend(
 
 
 def _mode(
-    properties: Properties, behaviour: HandlerBehaviour, text_generation: bool
+    properties: Properties, behavior: HandlerBehavior, text_generation: bool
 ) -> tuple[str | Unknown, bool | Unknown]:
     requested = properties.options.get("async_mode")
     async_mode: bool | Unknown = False
@@ -81,11 +81,11 @@ def _mode(
         return value, async_mode
     if not text_generation:
         return "disable", async_mode
-    return ("vllm", async_mode) if behaviour.text_generation == "vllm" else ("disable", True)
+    return ("vllm", async_mode) if behavior.text_generation == "vllm" else ("disable", True)
 
 
 def _handler(
-    properties: Properties, behaviour: HandlerBehaviour, async_mode: bool | Unknown
+    properties: Properties, behavior: HandlerBehavior, async_mode: bool | Unknown
 ) -> str | Unknown:
     option = properties.options.get("entryPoint")
     if option is not None:
@@ -93,7 +93,7 @@ def _handler(
     fallback = properties.environment.get("DJL_ENTRY_POINT", "")
     if fallback != "":
         return fallback
-    if not behaviour.async_entry_point:
+    if not behavior.async_entry_point:
         return TRANSFORMERS_HANDLER
     if isinstance(async_mode, Unknown):
         return UNKNOWN

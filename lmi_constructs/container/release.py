@@ -26,7 +26,7 @@ class LmiContainer:
     """One released LMI container.
 
     Use the constants (`LmiContainer.V27`), or [`of`][] with a tag or name. The default of the
-    library is `LmiContainer.default()`: the newest release whose behaviour has been verified by
+    library is `LmiContainer.default()`: the newest release whose behavior has been verified by
     running its code, never "latest".
 
     Attributes:
@@ -61,7 +61,7 @@ class LmiContainer:
 
     @classmethod
     def default(cls) -> LmiContainer:
-        """Return the newest release whose behaviour has been verified by running its code."""
+        """Return the newest release whose behavior has been verified by running its code."""
         return cls(container_releases()[default_release_name()])
 
     @classmethod

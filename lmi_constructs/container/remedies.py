@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from lmi_constructs.container.cdk_tokens import is_token
 from lmi_constructs.container.release import LmiContainer
 from lmi_constructs.facts.engine_arguments import engine_arguments
-from lmi_constructs.facts.handler import handler_behaviour
+from lmi_constructs.facts.handler import handler_behavior
 from lmi_constructs.facts.limits import limits
 from lmi_constructs.facts.options import options
 
@@ -79,7 +79,7 @@ class Remedies:
         """Lower, by one step, what takes GPU memory.
 
         More GPUs share the model first; then the number of sequences, the longest sequence and the
-        tokens of a step are halved, and the engine's share of the memory is lowered towards 0.8
+        tokens of a step are halved, and the engine's share of the memory is lowered toward 0.8
         (that leaves room for what the engine does not count). When all that is at its floor, CUDA
         graphs go.
         """
@@ -108,7 +108,7 @@ class Remedies:
             why = "CUDA graphs are not kept; answers become slower"
             changes.append(Change("enforce_eager", settings.enforce_eager, True, why))
         note = "if the engine finds no memory for the cache at start, the model does not fit: take"
-        notes = [f"{note} more or larger GPUs, or a quantised checkpoint"]
+        notes = [f"{note} more or larger GPUs, or a quantized checkpoint"]
         if settings.max_model_len is None:
             notes.append("max_model_len is not set, so the model's own context counts: set it")
         return self._remedy(changes, *notes)
@@ -138,11 +138,11 @@ class Remedies:
         """
         release = container or LmiContainer.default()
         settings, changes = self.settings, list[Change]()
-        behaviour = handler_behaviour(release.release.lmi or 0)
+        behavior = handler_behavior(release.release.lmi or 0)
         older = (
             settings.rolling_batch in ("vllm", "lmi-dist", "disable") and not settings.async_mode
         )
-        if behaviour and (settings.async_mode is False or older):
+        if behavior and (settings.async_mode is False or older):
             why = "the asynchronous handler replaces the slower one"
             changes.append(Change("rolling_batch", settings.rolling_batch, None, why))
             changes.append(Change("async_mode", settings.async_mode, True, why))
@@ -176,7 +176,7 @@ class Remedies:
             changes.append(Change("disable_custom_all_reduce", off, True, "uses plain NCCL"))
         if settings.environment.get("NCCL_DEBUG") != "INFO":
             after = {**settings.environment, "NCCL_DEBUG": "INFO"}
-            why = "the log then names the failing transport; remove it afterwards"
+            why = "the log then names the failing transport; remove it afterward"
             changes.append(Change("environment", dict(settings.environment), after, why))
         return self._remedy(
             changes,
@@ -215,9 +215,9 @@ def _sequences(settings: LmiSettings, container: LmiContainer) -> int:
     """Return the sequences in flight, with the container's default of the mode."""
     if isinstance(settings.max_rolling_batch_size, int):
         return settings.max_rolling_batch_size
-    behaviour = handler_behaviour(container.release.lmi or 0)
+    behavior = handler_behavior(container.release.lmi or 0)
     legacy = settings.async_mode is False or settings.rolling_batch in ("vllm", "lmi-dist")
-    return 256 if legacy or behaviour is None else 32
+    return 256 if legacy or behavior is None else 32
 
 
 def _memory(settings: LmiSettings, container: LmiContainer) -> float | None:

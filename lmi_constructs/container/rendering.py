@@ -13,7 +13,7 @@ from lmi_constructs.container.field_names import VARIABLE_OF_FIELD, field_of
 from lmi_constructs.container.recommender import ASYNC_HANDLER
 from lmi_constructs.container.verdict import verdict
 from lmi_constructs.facts.engine_arguments import EngineArgument, engine_arguments
-from lmi_constructs.facts.handler import handler_behaviour
+from lmi_constructs.facts.handler import handler_behavior
 from lmi_constructs.facts.options import option
 from lmi_constructs.findings import Finding
 
@@ -143,17 +143,17 @@ def _settings(settings: LmiSettings, container: LmiContainer) -> Iterator[tuple[
 
 def _mode(settings: LmiSettings, container: LmiContainer) -> dict[str, str]:
     """Reach the asked mode in the release's own way."""
-    behaviour = handler_behaviour(container.release.lmi or 0)
-    if settings.rolling_batch is not None and not (settings.async_mode and behaviour):
+    behavior = handler_behavior(container.release.lmi or 0)
+    if settings.rolling_batch is not None and not (settings.async_mode and behavior):
         chosen = {"OPTION_ROLLING_BATCH": settings.rolling_batch}
         if settings.async_mode is not None:
             chosen["OPTION_ASYNC_MODE"] = text(settings.async_mode)
         return chosen
-    if behaviour is None:
+    if behavior is None:
         return {}
     if settings.async_mode is False:
         return {"OPTION_ROLLING_BATCH": "vllm"}
-    if behaviour.async_entry_point:
+    if behavior.async_entry_point:
         return {}
     return {
         "OPTION_ASYNC_MODE": "true",
@@ -166,12 +166,12 @@ def _dropped(
     name: str, value: object, argument: EngineArgument | None, container: LmiContainer
 ) -> str | None:
     """Say why a release would not do what a value says, if so; empty if nothing is lost."""
-    behaviour = handler_behaviour(container.release.lmi or 0)
-    if value is not False or argument is None or behaviour is None:
+    behavior = handler_behavior(container.release.lmi or 0)
+    if value is not False or argument is None or behavior is None:
         return None
     if argument.action == "store_true":
         return ""
-    if behaviour.false_form == "dropped" and argument.action == "boolean_optional":
+    if behavior.false_form == "dropped" and argument.action == "boolean_optional":
         if argument.default is False:
             return ""
         return f"{container.name} drops every false on its way to the engine"

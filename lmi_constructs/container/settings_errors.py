@@ -70,7 +70,7 @@ _OF_THE_MODEL: Final = {"HF_MODEL_ID", "HF_TOKEN", "HF_REVISION", "MODEL_ID"}
 _MODEL_HINT: Final = "give it with the model data, which says where the model is"
 _HINTS: Final = {
     "dtype": "use auto, fp16, bf16 or fp32: long names such as bfloat16 are refused, and"
-    " quantize='fp8' quantises while loading (a quantised checkpoint needs no setting)",
+    " quantize='fp8' quantizes while loading (a quantized checkpoint needs no setting)",
     "max_model_len": "give a number of tokens such as 16384 or '16K', or 'auto' (v19 and later)",
     "environment": "give texts, such as {'NCCL_DEBUG': 'INFO'}",
     "engine_args": "give a dictionary of argument names and values that JSON can say",

@@ -33,7 +33,7 @@ from lmi_constructs.container.start_checks import (
 )
 from lmi_constructs.container.value_parsers import boolean, decimal, whole
 from lmi_constructs.facts.engine_arguments import derived_engines, engine_arguments
-from lmi_constructs.facts.handler import handler_behaviour
+from lmi_constructs.facts.handler import handler_behavior
 from lmi_constructs.facts.options import option_names
 from lmi_constructs.findings import Finding
 
@@ -158,12 +158,12 @@ def _verdict(
     notes += [*file_findings(properties, option_names()), *beaten_by_file(properties)]
     notes += model_notes(properties, model_mounted)
     notes = _without_renamed(environment, notes)
-    behaviour = handler_behaviour(release.release.lmi or 0)
+    behavior = handler_behavior(release.release.lmi or 0)
     table = engine_arguments(release.release.engine_version or "")
-    if behaviour is None or table is None:
+    if behavior is None or table is None:
         return _without_table(release, properties, notes, model_mounted)
-    recommended = recommend(properties, behaviour, text_generation=text_generation)
-    stage = Stage(release, behaviour, table, properties, recommended)
+    recommended = recommend(properties, behavior, text_generation=text_generation)
+    stage = Stage(release, behavior, table, properties, recommended)
     arguments = read_arguments(stage)
     starts = start_findings(stage, arguments, gpus=gpus, model_mounted=model_mounted)
     return _combined(stage, arguments, starts, notes, model_mounted)

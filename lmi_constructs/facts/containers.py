@@ -1,4 +1,4 @@
-"""Released container images of DJL Serving: the LMI line and the two specialised images."""
+"""Released container images of DJL Serving: the LMI line and the two specialized images."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ContainerRelease:
         engine_version: Version of the engine, if known.
         backends: Back ends the image can serve with.
         default_backend: Back end that serves a text-generation model when nothing is set.
-        behaviour: How its behaviour was studied: `executed`, `read in source` or `inferred`.
+        behavior: How its behavior was studied: `executed`, `read in source` or `inferred`.
         source: Public source of the row.
         as_of: ISO date of the research.
     """
@@ -40,7 +40,7 @@ class ContainerRelease:
     engine_version: str | None
     backends: tuple[str, ...]
     default_backend: str
-    behaviour: str
+    behavior: str
     source: str
     as_of: str
 
@@ -52,6 +52,6 @@ def container_releases() -> dict[str, ContainerRelease]:
 
 
 def default_release_name() -> str:
-    """Return the newest release whose behaviour has been verified by running its code."""
+    """Return the newest release whose behavior has been verified by running its code."""
     name: str = load("containers")["meta"]["default"]
     return name

@@ -49,7 +49,7 @@ class Alias:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HandlerBehaviour:
+class HandlerBehavior:
     """What a span of releases does with settings.
 
     Attributes:
@@ -88,9 +88,9 @@ def handler_properties(lmi: int) -> dict[str, HandlerProperty]:
 
 
 @cache
-def handler_behaviour(lmi: int) -> HandlerBehaviour | None:
-    """Return the behaviour of a release, or `None` where it has not been studied."""
-    spans = (row(HandlerBehaviour, values, "handler") for values in load("handler")["behaviour"])
+def handler_behavior(lmi: int) -> HandlerBehavior | None:
+    """Return the behavior of a release, or `None` where it has not been studied."""
+    spans = (row(HandlerBehavior, values, "handler") for values in load("handler")["behavior"])
     return next((span for span in spans if span.since <= lmi <= span.until), None)
 
 

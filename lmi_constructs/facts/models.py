@@ -24,7 +24,7 @@ class ModelFacts:
     Attributes:
         hub_id: Id on the hub, such as `Qwen/Qwen3-32B`.
         config: What its `config.json` says, in the names of that file.
-        shares_shape_with: Hub id of the row whose shape it has, such as its unquantised original.
+        shares_shape_with: Hub id of the row whose shape it has, such as its unquantized original.
         gated: Whether the hub asks for a token, `None` if it is not known.
         source: Public source of the configuration.
         inferred: What was not read in a published configuration.

@@ -27,7 +27,7 @@ class Option:
         in_guide: Whether the guide names it.
         guide_problem: What is wrong about it in the guide.
         source: Public source of the row.
-        evidence: How it was learnt.
+        evidence: How it was learned.
         as_of: ISO date of the research.
     """
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from aws_cdk import aws_iam as iam
 
-from lmi_constructs.hosting._acknowledgements import acknowledge_policy, acknowledge_role
+from lmi_constructs.hosting._acknowledgments import acknowledge_policy, acknowledge_role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

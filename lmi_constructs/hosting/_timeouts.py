@@ -77,7 +77,7 @@ def check_range(seconds: int | None, where: str, rule: str, shortest: int) -> li
             message=f"{where} is {seconds} seconds",
             why=f"SageMaker takes {shortest} to {LONGEST_SECONDS} seconds",
             fix=f"give a duration of {shortest} to {LONGEST_SECONDS} seconds; a model that takes"
-            " longer to start needs faster storage or a smaller, quantised copy",
+            " longer to start needs faster storage or a smaller, quantized copy",
             where=where,
             source="botocore 1.44.8 sagemaker 2017-07-24 ProductionVariant",
         )

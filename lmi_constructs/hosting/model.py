@@ -96,7 +96,7 @@ class LmiModel(CheckedConstruct):
             scope: Parent.
             id: Id within the parent.
             model_data: Where the model's files come from.
-            container: Release, or image. Default: the newest release whose behaviour has been
+            container: Release, or image. Default: the newest release whose behavior has been
                 verified by running its code.
             settings: Settings of server and engine. Default: none but what the release needs.
             environment: Further environment variables, taken as they are. Anyone with
@@ -272,7 +272,7 @@ def _check_gate(environment: Mapping[str, str]) -> list[Finding]:
             rule="LMI014",
             message=f"{known.hub_id} is gated, and the container has no token for the hub",
             why="the hub refuses the download without a token, and the container never starts",
-            fix="accept the licence on the hub, then give model_data=ModelData.s3_prefix(bucket,"
+            fix="accept the license on the hub, then give model_data=ModelData.s3_prefix(bucket,"
             f" prefix) with your copy, or ModelData.hub({known.hub_id!r}, token=secret)",
             where="model_data",
             source=f"https://huggingface.co/{known.hub_id}",

@@ -265,7 +265,7 @@ def _check_token(token: object) -> list[Finding]:
         Finding(
             rule="LMI006",
             message="the hub token is given as text",
-            why="it would stand in the template, in its history and in every synthesised folder",
+            why="it would stand in the template, in its history and in every synthesized folder",
             fix="store it in Secrets Manager and give the secret: token=Secret.from_secret_name_v2(...)",
             where="token",
         )

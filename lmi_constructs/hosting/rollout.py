@@ -34,7 +34,7 @@ class Rollout:
     """How an update of an endpoint moves to a new configuration.
 
     Make one with `blue_green`, `canary`, `linear` or `rolling`. The alarms that take an update back
-    are named afterwards: `endpoint.roll_back_on(endpoint.add_alarms(...))`.
+    are named afterward: `endpoint.roll_back_on(endpoint.add_alarms(...))`.
 
     Attributes:
         kind: SageMaker's word for it.

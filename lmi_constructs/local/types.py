@@ -220,7 +220,7 @@ class ScalingPolicy(ApiResource):
 
     @classmethod
     def create_request(cls, properties: Properties) -> Properties:
-        """Return PutScalingPolicy's request, with the target's parts spelt out."""
+        """Return PutScalingPolicy's request, with the target's parts spelled out."""
         target = properties.get("ScalingTargetId")
         parts: dict[str, Any] = {}
         if target is not None:

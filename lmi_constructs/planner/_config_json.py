@@ -243,7 +243,7 @@ def _quantization(given: Any, layers: int) -> tuple[Any, str | None]:
     found = quantization_of(given, layers) if isinstance(given, Mapping) else None
     if found is None:
         method = given.get("quant_method") if isinstance(given, Mapping) else given
-        return None, f"the quantisation {str(method)[:60]!r} is not known, or oddly described"
+        return None, f"the quantization {str(method)[:60]!r} is not known, or oddly described"
     return found, None
 
 

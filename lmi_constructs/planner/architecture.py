@@ -101,7 +101,7 @@ class Architecture:
         tied_embeddings: Whether the output head is the embedding.
         max_context: Longest context in tokens, `None` if it is not known.
         unstretched_context: What that is before rope scaling stretches it, `None` if it does not.
-        dtype: Number format of the unquantised weights.
+        dtype: Number format of the unquantized weights.
         intermediate: Width of a dense MLP.
         gated: Whether the MLP has a gate, so three matrices instead of two.
         qkv_bias: Whether the projections to query, key and value have biases.
@@ -166,7 +166,7 @@ class Architecture:
     ) -> Architecture:
         """Return the shape that a model's own `config.json` describes.
 
-        A file of an older quantised checkpoint that lies beside it says that its weights have a
+        A file of an older quantized checkpoint that lies beside it says that its weights have a
         format, of which the engine's `quantization` argument names the method.
 
         Args:
@@ -228,7 +228,7 @@ class Architecture:
 
     @property
     def dtype_bytes(self) -> int:
-        """Bytes of one unquantised weight in the checkpoint."""
+        """Bytes of one unquantized weight in the checkpoint."""
         return 4 if self.dtype == "float32" else 2
 
 
@@ -246,7 +246,7 @@ def _called(path: Path, content: Mapping[str, Any]) -> str:
 
 
 def similar_models(name: str) -> tuple[str, ...]:
-    """Return the hub ids of known models that a misspelt or shortened one resembles, nearest first.
+    """Return the hub ids of known models that a misspelled or shortened one resembles, nearest first.
 
     Args:
         name: What was written, such as `qwen3-32b`.
@@ -259,7 +259,9 @@ def similar_models(name: str) -> tuple[str, ...]:
     }
     said = wanted if owner else short
     near = near_names(said, set(spelled.values()), most=3, likeness=SUSPECT)
-    found = {word: [hub_id for hub_id, spelt in spelled.items() if spelt == word] for word in near}
+    found = {
+        word: [hub_id for hub_id, spelled in spelled.items() if spelled == word] for word in near
+    }
     return tuple(models()[hub_id].hub_id for word in near for hub_id in found[word])[:3]
 
 

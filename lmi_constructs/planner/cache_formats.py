@@ -53,7 +53,7 @@ def cache_bytes(name: str | None, weights: int, head_dim: int) -> float | None:
 
     Args:
         name: The engine's `kv_cache_dtype`.
-        weights: Bytes of an unquantised weight, which `auto` takes.
+        weights: Bytes of an unquantized weight, which `auto` takes.
         head_dim: Width of one head.
     """
     told = (name or "auto").lower()

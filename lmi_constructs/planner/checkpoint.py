@@ -1,6 +1,6 @@
 """What the engine makes of its `quantization` argument and of what the checkpoint says itself.
 
-The engine reads the format of quantised weights from the checkpoint. Its argument names that format
+The engine reads the format of quantized weights from the checkpoint. Its argument names that format
 once more, or converts 16-bit weights while loading; it makes AWQ or GPTQ weights of no others.
 
 Sources, read on 2026-12-03 in https://github.com/vllm-project/vllm: `_verify_quantization` of
@@ -71,15 +71,15 @@ _KERNELS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
 _JUDGED: Final = frozenset().union(*_KERNELS.values())
 """Names whose every checkpoint is known; what others take is not judged."""
 
-_QUANTISED_BEFOREHAND: Final = _JUDGED - {*_CONVERTED, "mxfp4", "gpt_oss_mxfp4"}
-"""Names that only read weights that were quantised before (newer engines make MXFP4 themselves)."""
+_QUANTIZED_BEFOREHAND: Final = _JUDGED - {*_CONVERTED, "mxfp4", "gpt_oss_mxfp4"}
+"""Names that only read weights that were quantized before (newer engines make MXFP4 themselves)."""
 
 _DESCRIBED: Final = "quantization_config"
 _FORMAT_IN_NAME: Final = re.compile(r"-(fp8|awq|gptq|int4|int8|nvfp4|mxfp4)[a-z0-9-]*$")
 
 
 def loaded_format(name: str | None, architecture: Architecture) -> Quantization | None:
-    """Return the format that weights have when they are loaded; `None` for unquantised or not known.
+    """Return the format that weights have when they are loaded; `None` for unquantized or not known.
 
     Args:
         name: The engine's `quantization` argument.
@@ -108,7 +108,7 @@ def doubt_about_format(name: str | None, architecture: Architecture) -> str | No
 
 
 def unknown_method(name: str | None, version: tuple[int, ...]) -> Iterator[Finding]:
-    """Yield that an engine has no such quantisation, where its methods are known."""
+    """Yield that an engine has no such quantization, where its methods are known."""
     told = dotted(version)
     known = registered("quantization_methods", told)
     if not name or not known or name.lower() in known:
@@ -171,14 +171,14 @@ def not_taken(name: str | None, architecture: Architecture, *, fp8: bool) -> Ite
     wanted = quantization_named(name)
     ways = [
         f"use the checkpoint {facts.hub_id} and no quantization"
-        for facts in quantised_copies(architecture)
+        for facts in quantized_copies(architecture)
         if wanted and facts.config[_DESCRIBED].get("quant_method") == wanted.method
-    ][:1] or [f"use a checkpoint that was quantised with {name}"]
+    ][:1] or [f"use a checkpoint that was quantized with {name}"]
     ways += ['set quantization to "fp8", which converts the weights while loading'] if fp8 else []
     yield Finding(
         rule="LMI101",
         message=f"quantization is {name!r}, but the checkpoint of {architecture.name} is not"
-        " quantised: its config.json has no quantization_config",
+        " quantized: its config.json has no quantization_config",
         why=f"the engine converts no weights to {name}: it finds no configuration of them and stops"
         " at start",
         fix=", or ".join((*ways, "remove quantization")),
@@ -187,7 +187,7 @@ def not_taken(name: str | None, architecture: Architecture, *, fp8: bool) -> Ite
     )
 
 
-def quantised_copies(architecture: Architecture) -> Iterator[ModelFacts]:
+def quantized_copies(architecture: Architecture) -> Iterator[ModelFacts]:
     """Yield the known repositories that hold the same model in another format: by their names."""
     own = models().get(architecture.name.lower())
     if own is None:
@@ -203,12 +203,12 @@ def quantised_copies(architecture: Architecture) -> Iterator[ModelFacts]:
 def _is_refused(name: str, architecture: Architecture) -> bool:
     method = architecture.quantization_method
     if method is None:
-        return name.lower() in _QUANTISED_BEFOREHAND and _is_plain(name, architecture)
+        return name.lower() in _QUANTIZED_BEFOREHAND and _is_plain(name, architecture)
     return name.lower() in _JUDGED and name.lower() not in _KERNELS.get(method, _JUDGED)
 
 
 def _is_plain(name: str, architecture: Architecture) -> bool:
-    """Tell whether a checkpoint is known to be unquantised.
+    """Tell whether a checkpoint is known to be unquantized.
 
     The name of an old one tells its format where its config does not: the engine finds it in
     `quantize_config.json` or `quant_config.json` then.

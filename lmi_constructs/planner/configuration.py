@@ -234,7 +234,7 @@ class Setup:
         batched_tokens: Tokens of the batch that the engine tries before it starts.
         sequences: Sequences of that batch.
         samples: Whether it also samples in that trial.
-        dtype_bytes: Bytes of an unquantised weight and of an activation.
+        dtype_bytes: Bytes of an unquantized weight and of an activation.
         cache_bytes: Bytes of one number in the cache.
         quantization: Format of the weights.
         hybrid_cache: Whether windows spare memory.

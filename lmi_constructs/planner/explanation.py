@@ -29,10 +29,10 @@ def explain(plan: Plan) -> list[str]:
     )
     if plan.budget_gib is None:
         return [*lines, f"{cache}; measured by the engine"]
-    quantised = setup.quantization
+    quantized = setup.quantization
     stored = "16 bits" if setup.dtype_bytes == 2 else "32 bits"
-    if quantised is not None:
-        stored = f"{quantised.method}, {quantised.bytes_per_weight:.4g} bytes a converted weight"
+    if quantized is not None:
+        stored = f"{quantized.method}, {quantized.bytes_per_weight:.4g} bytes a converted weight"
     ranks = f"1/{setup.tensor} of each layer" if setup.tensor > 1 else "all of each layer"
     graphs = "counted in the budget" if setup.graphs_in_budget else "taken outside the budget"
     return [

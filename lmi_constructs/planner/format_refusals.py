@@ -50,7 +50,7 @@ _CAPABILITIES: Final = {
     "mxfp4": _Capability((8, 0), (9, 0), (0, 10, 2)),
     "nvfp4": _Capability((7, 5), (10, 0), (0, 9, 0)),
 }
-"""Least capabilities by format (vLLM's `get_min_capability`; the table of its quantisation page;
+"""Least capabilities by format (vLLM's `get_min_capability`; the table of its quantization page;
 MXFP4 before 0.10.2: public start-up log with capability 8.6 refused in August 2025)."""
 
 _BITS: Final = {
@@ -129,7 +129,7 @@ def _bits(a: Architecture, setup: Setup, q: Quantization) -> Iterator[Finding]:
         rule="LMI054",
         message=f"the {q.method} weights of {a.name} have {q.bits} bits, the engine reads"
         f" {', '.join(map(str, known))}",
-        why="the engine stops when it reads the checkpoint's quantisation",
+        why="the engine stops when it reads the checkpoint's quantization",
         fix="use other weights",
         where="quantization",
         source="https://github.com/vllm-project/vllm: vllm/model_executor/layers/quantization",

@@ -89,7 +89,7 @@ def _does_not_fit(
         message=f"{architecture.name} does not fit on {accelerator.name} with"
         f" tensor_parallel_degree {setup.tensor}: {_sum(memory, setup)}",
         why="the engine runs out of memory at start",
-        fix=f"{_shorter(memory, architecture, setup)}use more or larger accelerators, or quantised weights",
+        fix=f"{_shorter(memory, architecture, setup)}use more or larger accelerators, or quantized weights",
         where="instance_type",
         source=_CONSERVING,
     )
@@ -111,8 +111,8 @@ def _fits_barely(
         f" tensor_parallel_degree {setup.tensor}: {_sum(memory, setup)}{short}",
         why="the margin is smaller than the error of the estimate: the engine may not start"
         if enough
-        else "by the usual estimate the engine stops at start; only the most favourable lets it start",
-        fix=f"{_shorter(memory, architecture, setup)}use more or larger accelerators, or quantised weights",
+        else "by the usual estimate the engine stops at start; only the most favorable lets it start",
+        fix=f"{_shorter(memory, architecture, setup)}use more or larger accelerators, or quantized weights",
         severity="warning",
         where="instance_type",
         source=_CONSERVING,
@@ -199,7 +199,7 @@ def _larger_than(
         why="the engine stops when it compares the two, before it serves"
         if checked
         else "this engine does not compare the two, and hangs on the first such request",
-        fix=f"{shorter}use more or larger accelerators, or quantised weights",
+        fix=f"{shorter}use more or larger accelerators, or quantized weights",
         severity="error" if checked else "warning",
         where="max_model_len",
         source=_CONSERVING,
@@ -263,7 +263,7 @@ def too_little_storage(instance_type: str | None, size: int | None) -> tuple[Fin
             message=f"the weights take {size / 1e9:.0f} GB, but the local storage of {instance_type} has only"
             f" {gb:.0f} GB",
             why="the download fails when the storage is full",
-            fix="use a larger instance, or quantised weights",
+            fix="use a larger instance, or quantized weights",
             where="instance_type",
             source="https://docs.aws.amazon.com/sagemaker/latest/dg/host-instance-storage.html",
         ),

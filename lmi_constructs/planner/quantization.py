@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 LINEAR: Final = frozenset({"attention", "mlp", "experts", "shared"})
-"""Kinds of matrices that a quantisation converts unless it says otherwise; router, embedding, head
+"""Kinds of matrices that a quantization converts unless it says otherwise; router, embedding, head
 and norms stay in 16 bits in every published checkpoint."""
 
 
@@ -30,7 +30,7 @@ class Quantization:
         kept: Layers by kind of matrix that stay in 16 bits, as a share of all layers from 0 to 1.
         online: Whether the engine converts a 16-bit checkpoint while loading.
         origin: Where the format was read, for messages.
-        activations: Bits of an activation in matrix products, `None` if they stay unquantised or it
+        activations: Bits of an activation in matrix products, `None` if they stay unquantized or it
             is not known.
     """
 

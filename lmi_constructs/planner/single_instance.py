@@ -30,7 +30,7 @@ def fits_nowhere(architecture: Architecture, size: int | None) -> tuple[Finding,
             f" {size / GIB:.0f} GiB, and the largest, {name}, has {memory_gib:.0f} GiB",
             why="an endpoint runs each copy of a model on one instance; more instances are more"
             " copies, and nothing is spread over them",
-            fix="use a quantised checkpoint or a distilled model, or serve it from several nodes with"
+            fix="use a quantized checkpoint or a distilled model, or serve it from several nodes with"
             " SageMaker HyperPod on EKS",
             where="instance_type",
             source="LMI guide 1.3;"

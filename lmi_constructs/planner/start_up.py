@@ -38,7 +38,7 @@ class Span:
 class StartUp:
     """What is known of the time until a model is loaded.
 
-    What the engine does afterwards (compiling, capturing CUDA graphs) is not in it.
+    What the engine does afterward (compiling, capturing CUDA graphs) is not in it.
 
     Attributes:
         download: From S3 to the instance. SageMaker's download time-out bounds it where the model

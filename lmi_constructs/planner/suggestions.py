@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lmi_constructs.container.setting_names import assignment
 from lmi_constructs.facts import instance_types
 from lmi_constructs.planner.architecture import Architecture
-from lmi_constructs.planner.checkpoint import quantised_copies
+from lmi_constructs.planner.checkpoint import quantized_copies
 from lmi_constructs.planner.configuration import EngineConfiguration, default_utilization
 from lmi_constructs.planner.plan import Plan, plan
 
@@ -120,7 +120,7 @@ def suggest(
     if not any(one.plan.grade == "fits" for one in found):
         found += _two_changes(current)
     found += [
-        *_quantised_sibling(current),
+        *_quantized_sibling(current),
         *_instance(current, region),
     ]
     better = [s for s in found if _is_better(s.plan, current)]
@@ -269,10 +269,10 @@ def _whole_experts(current: Plan) -> Iterator[Suggestion]:
         yield _tried(current, "expert_parallel", {"enable_expert_parallel": True})
 
 
-def _quantised_sibling(current: Plan) -> Iterator[Suggestion]:
+def _quantized_sibling(current: Plan) -> Iterator[Suggestion]:
     """Yield the same model with smaller weights."""
     tried = []
-    for facts in quantised_copies(current.architecture):
+    for facts in quantized_copies(current.architecture):
         sibling = Architecture.known(facts.hub_id)
         if sibling is None or sibling.quantization is None:
             continue

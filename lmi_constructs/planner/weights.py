@@ -40,7 +40,7 @@ class Part:
     """All matrices of one kind.
 
     Attributes:
-        kind: What they are, as the quantisation names it.
+        kind: What they are, as the quantization names it.
         parameters: Number of weights of the whole model.
         cut: Who shares them: `tensor` ranks, as far as there are `key_value` heads, `experts` also
             over data-parallel replicas, or `nobody`.
@@ -151,12 +151,12 @@ def _ranks(part: Part, architecture: Architecture, setup: Setup) -> int:
             return 1
 
 
-def _bytes(part: Part, quantization: Quantization | None, unquantised: int) -> float:
+def _bytes(part: Part, quantization: Quantization | None, unquantized: int) -> float:
     """Return the mean bytes of a weight of a part."""
     if quantization is None:
-        return unquantised
+        return unquantized
     kept = quantization.kept_share(part.kind)
-    return kept * unquantised + (1 - kept) * quantization.bytes_per_weight
+    return kept * unquantized + (1 - kept) * quantization.bytes_per_weight
 
 
 def _padding(part: Part, architecture: Architecture, setup: Setup) -> float:
@@ -178,7 +178,7 @@ def _up(value: float, multiple: int) -> int:
 def _unfolded_latent(architecture: Architecture, setup: Setup) -> float:
     """Return the bytes of 16-bit matrices that latent attention makes of its projections at load.
 
-    Today these are copies of the up-projections; before, products of neighbouring projections.
+    Today these are copies of the up-projections; before, products of neighboring projections.
     """
     a, m = architecture, architecture.latent
     if m is None or setup.version < LATENT_CACHE_FROM:

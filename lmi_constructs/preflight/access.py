@@ -180,7 +180,7 @@ def _decided(answer: dict[str, Any]) -> tuple[bool | Unknown, str]:
     if missing:
         return UNKNOWN, f"it depends on {', '.join(sorted(missing))}"
     if (result.get("OrganizationsDecisionDetail") or {}).get("AllowedByOrganizations") is False:
-        return False, "a policy of the organisation does not let it"
+        return False, "a policy of the organization does not let it"
     if (result.get("PermissionsBoundaryDecisionDetail") or {}).get(
         "AllowedByPermissionsBoundary"
     ) is False:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from lmi_constructs._exports import lazy
 
 if TYPE_CHECKING:
-    from lmi_constructs.presets._catalogue import CatalogueRow, catalogue
+    from lmi_constructs.presets._catalog import CatalogRow, catalog
     from lmi_constructs.presets.constructs import (
         PRESETS,
         DeepSeekR1,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PRESETS",
-    "CatalogueRow",
+    "CatalogRow",
     "Choice",
     "DeepSeekR1",
     "DeepSpeed",
@@ -56,13 +56,13 @@ __all__ = [
     "Qwen3_235B",
     "TensorRtLlm",
     "VllmRollingBatch",
-    "catalogue",
+    "catalog",
     "check_layout",
 ]
 
 _ELSEWHERE = {
-    "CatalogueRow": "lmi_constructs.presets._catalogue",
-    "catalogue": "lmi_constructs.presets._catalogue",
+    "CatalogRow": "lmi_constructs.presets._catalog",
+    "catalog": "lmi_constructs.presets._catalog",
     "Choice": "lmi_constructs.presets.table",
     "Departure": "lmi_constructs.presets.table",
     "PresetTable": "lmi_constructs.presets.table",

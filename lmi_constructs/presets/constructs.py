@@ -77,7 +77,7 @@ class Llama2_70BGptq(LmiPreset):
 
 
 class Llama3_70BBitsAndBytes(LmiPreset):
-    """Llama 3 70B Instruct, quantised while loading, on four L4 GPUs (`ml.g6.12xlarge`)."""
+    """Llama 3 70B Instruct, quantized while loading, on four L4 GPUs (`ml.g6.12xlarge`)."""
 
     table = TABLES["llama-3-70b-bitsandbytes"]
 

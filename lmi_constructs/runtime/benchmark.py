@@ -34,7 +34,7 @@ _REQUESTS_A_SLOT: Final = 4
 
 _FEWEST_REQUESTS: Final = 10
 _KNEE: Final = 0.9
-"""Share of the best throughput at which more concurrency buys waiting, not tokens: a judgement."""
+"""Share of the best throughput at which more concurrency buys waiting, not tokens: a judgment."""
 
 CONCURRENCY_TARGET_RATIO: Final = 0.6
 """Share of the sustained concurrency at which another instance is asked for, as the constructs do:

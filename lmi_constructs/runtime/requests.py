@@ -183,7 +183,7 @@ def _has_role(message: object) -> bool:
 def _checked(
     parameters: Mapping[str, Any], known: type, extra: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """Join parameters and extra keys; the container would not tell of a misspelt one."""
+    """Join parameters and extra keys; the container would not tell of a misspelled one."""
     names = sorted(getattr(known, "__optional_keys__", ()))  # of a TypedDict with total=False
     unknown = [name for name in parameters if name not in names]
     if unknown:

@@ -210,7 +210,7 @@ def _is_refused(client: LmiClient, request: Request) -> _Seen:
         return _Seen(f"refused: {error.text}")
     raise AnswerError(
         f"adapter {_UNKNOWN_ADAPTER} does not exist, and was answered: {answer.text[:80]!r}",
-        "a misspelt adapter is served by the base model here: set enable_lora in the settings",
+        "a misspelled adapter is served by the base model here: set enable_lora in the settings",
     )
 
 

@@ -31,7 +31,7 @@ class Checked:
     Attributes:
         templates: The templates, nested ones included.
         findings: What is found and not acknowledged in the app.
-        failure: Why the app does not synthesise, if a validation refuses it.
+        failure: Why the app does not synthesize, if a validation refuses it.
     """
 
     templates: tuple[TemplateSource, ...]
@@ -69,7 +69,7 @@ def _checked_stack(stack: cdk.Stack) -> Checked:
 
 
 def _refusal(stack: cdk.Stack) -> RuntimeError | None:
-    """Synthesise, and return the refusal of a validation; templates are written all the same."""
+    """Synthesize, and return the refusal of a validation; templates are written all the same."""
     try:
         app_of(stack).synth()
     except RuntimeError as error:
@@ -94,7 +94,7 @@ def _remarks(
     for construct, remark in remarks_in(app_of(stack)):
         path = construct.node.path
         repeated = any(one.rule == remark.rule and is_at(_place(one), path) for one in found)
-        accepted = reason_for(source.acknowledgements, remark.rule, path) is not None
+        accepted = reason_for(source.acknowledgments, remark.rule, path) is not None
         if is_at(path, stack.node.path) and not repeated and not accepted:
             yield remark
 

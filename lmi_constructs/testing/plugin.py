@@ -94,7 +94,7 @@ def lmi_deploy(
 ) -> Callable[[cdk.Stage | cdk.Stack], dict[str, str]]:
     """Deploy for real: a function from an app, stage or stack to the outputs of its stacks.
 
-    The real CDK CLI deploys the synthesised app onto `local_aws`, each region bootstrapped first. A
+    The real CDK CLI deploys the synthesized app onto `local_aws`, each region bootstrapped first. A
     stack that names an account must name that of the local AWS, 123456789012. The outputs of a stack
     are its own, without those of stacks that it needs. Where several stacks have an output of the same
     name, deploy them one by one.

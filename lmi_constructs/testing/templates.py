@@ -67,7 +67,7 @@ def app_of(construct: IConstruct) -> cdk.Stage:
     """Return the app that a construct is in.
 
     Raises:
-        TypeError: If it is in none, so that nothing can be synthesised.
+        TypeError: If it is in none, so that nothing can be synthesized.
     """
     import aws_cdk as cdk
 

@@ -32,7 +32,7 @@ def acknowledge(place, path, entry=ACKNOWLEDGED):
         ("/Stack", {**ACKNOWLEDGED, "data": ["odd"]}, False),
     ],
 )
-def test_honours_what_a_stack_acknowledges(tmp_path, path, entry, accepted):
+def test_honors_what_a_stack_acknowledges(tmp_path, path, entry, accepted):
     place = assembly(tmp_path / "cdk.out", {"Stack": BAD.template()})
     acknowledge(place, path, entry)
     result = run(place)

@@ -164,7 +164,7 @@ def test_stages_are_checked_too(tmp_path):
     assert "Prod/Llama/Template/Config" in str(raised)
 
 
-def test_files_of_a_synthesised_app_are_read_with_stages_and_paths(tmp_path):
+def test_files_of_a_synthesized_app_are_read_with_stages_and_paths(tmp_path):
     app = cdk.App(outdir=str(tmp_path / "cdk.out"))
     stage = cdk.Stage(app, "Prod")
     stack = cdk.Stack(stage, "Llama", env=cdk.Environment(region="eu-west-1"))

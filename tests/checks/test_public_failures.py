@@ -311,7 +311,7 @@ DEFECTS = {
         "LMI006",
         Example({f"{ENVIRONMENT}/HUGGING_FACE_HUB_TOKEN": "hf_" + "a" * 34}),
     ),
-    "scaling on GPU utilisation": (
+    "scaling on GPU utilization": (
         "LMI084",
         Example(
             {

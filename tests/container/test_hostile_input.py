@@ -148,7 +148,7 @@ def test_names_no_option_that_never_was_one():
         ("option.max_modl_len=1", "option.max_model_len"),
     ],
 )
-def test_tells_misspelt_names_in_the_file(line, fix):
+def test_tells_misspelled_names_in_the_file(line, fix):
     (finding,) = verdict(BASE, V27, 8, serving_properties=line).findings
     assert finding.rule == "LMI007"
     assert fix in finding.fix

@@ -15,7 +15,7 @@ def test_every_lmi_release_is_a_constant() -> None:
 
 def test_the_default_is_a_release_that_was_executed() -> None:
     assert LmiContainer.default() == LmiContainer.V27
-    assert LmiContainer.default().release.behaviour == "executed"
+    assert LmiContainer.default().release.behavior == "executed"
 
 
 @pytest.mark.parametrize("name", ["v27", "V27", "27", "0.36.0-lmi27.0.0-cu130"])

@@ -59,7 +59,7 @@ def test_a_switch_is_written_as_its_reader_does(door, said):
 
 
 def test_words_that_hold_a_name_are_left_alone():
-    untouched = "max_num_seqs_of and vllm/quantization and quantised weights"
+    untouched = "max_num_seqs_of and vllm/quantization and quantized weights"
     assert translated(untouched, "settings") == untouched
 
 

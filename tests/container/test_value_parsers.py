@@ -1,4 +1,4 @@
-"""The readers agree with the libraries whose behaviour they model."""
+"""The readers agree with the libraries whose behavior they model."""
 
 from __future__ import annotations
 

@@ -228,7 +228,7 @@ def test_dynamic_batching_excludes_the_old_streaming_switch():
     assert verdict({**environment, "OPTION_BATCH_SIZE": "1"}, V27, 8).arguments == "accepted"
 
 
-def test_a_misspelt_option_is_told_once():
+def test_a_misspelled_option_is_told_once():
     found = verdict({**BASE, "OPTION_MAX_MODEL_LENGHT": "1"}, V27, 8)
     assert list(rules(found)) == ["LMI007"]
 

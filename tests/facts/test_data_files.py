@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from lmi_constructs.facts import _data
 from lmi_constructs.facts.accelerators import accelerators
 from lmi_constructs.facts.containers import container_releases
-from lmi_constructs.facts.handler import aliases, handler_behaviour, handler_properties
+from lmi_constructs.facts.handler import aliases, handler_behavior, handler_properties
 from lmi_constructs.facts.host_image_choices import host_image_choices
 from lmi_constructs.facts.host_images import host_images
 from lmi_constructs.facts.hub_models import hub_models
@@ -31,7 +31,7 @@ from lmi_constructs.facts.template_references import template_references
 TABLES: dict[str, Callable[[], Collection[Any]]] = {
     "accelerators": lambda: accelerators().values(),
     "aliases": aliases,
-    "behaviour": lambda: [handler_behaviour(15), handler_behaviour(29)],
+    "behavior": lambda: [handler_behavior(15), handler_behavior(29)],
     "component metrics": lambda: component_metrics().values(),
     "families": lambda: model_families().values(),
     "host image choices": host_image_choices,
@@ -93,8 +93,8 @@ def test_lists_become_what_the_field_declares(fruits: Callable[..., dict[str, _F
     [
         ({"name": "plum"}, "the row of 'plum' lacks 'colors'"),
         (
-            {"name": "plum", "colours": []},
-            "the row of 'plum' lacks 'colors' and has 'colours', which is no field of it",
+            {"name": "plum", "shades": []},
+            "the row of 'plum' lacks 'colors' and has 'shades', which is no field of it",
         ),
         ({}, "the row of '' lacks 'name' and lacks 'colors'"),
     ],

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from lmi_constructs.facts.handler import aliases, handler_behaviour, handler_properties
+from lmi_constructs.facts.handler import aliases, handler_behavior, handler_properties
 
 
-def test_behaviour_is_known_for_the_studied_releases_only():
-    assert handler_behaviour(14) is None
-    assert [handler_behaviour(lmi).false_form for lmi in (15, 25, 26, 29)] == [
+def test_behavior_is_known_for_the_studied_releases_only():
+    assert handler_behavior(14) is None
+    assert [handler_behavior(lmi).false_form for lmi in (15, 25, 26, 29)] == [
         "dropped",
         "dropped",
         "negated",

@@ -50,7 +50,7 @@ def test_models_that_need_a_token_say_so():
     assert models()["openai/gpt-oss-120b"].gated is False
 
 
-def test_a_quantised_copy_has_the_parameters_of_its_original():
+def test_a_quantized_copy_has_the_parameters_of_its_original():
     for hub_id in ("casperhansen/llama-3-70b-instruct-awq", "TheBloke/Llama-2-70B-AWQ"):
         facts = models()[hub_id.lower()]
         copy, original = Architecture.known(hub_id), Architecture.known(facts.shares_shape_with)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lmi_constructs import LmiInferenceComponent
 
 REQUESTS = "AWS/SageMaker"
-UTILISATION = "/aws/sagemaker/InferenceComponents"
+UTILIZATION = "/aws/sagemaker/InferenceComponents"
 
 
 @pytest.mark.parametrize(
@@ -29,10 +29,10 @@ UTILISATION = "/aws/sagemaker/InferenceComponents"
         ("metric_4xx_errors", "Invocation4XXErrors", REQUESTS, "Average"),
         ("metric_5xx_errors", "Invocation5XXErrors", REQUESTS, "Average"),
         ("metric_model_latency", "ModelLatency", REQUESTS, "p99"),
-        ("metric_gpu_utilization", "GPUUtilizationNormalized", UTILISATION, "Average"),
-        ("metric_gpu_memory_utilization", "GPUMemoryUtilizationNormalized", UTILISATION, "Average"),
-        ("metric_cpu_utilization", "CPUUtilizationNormalized", UTILISATION, "Average"),
-        ("metric_memory_utilization", "MemoryUtilizationNormalized", UTILISATION, "Average"),
+        ("metric_gpu_utilization", "GPUUtilizationNormalized", UTILIZATION, "Average"),
+        ("metric_gpu_memory_utilization", "GPUMemoryUtilizationNormalized", UTILIZATION, "Average"),
+        ("metric_cpu_utilization", "CPUUtilizationNormalized", UTILIZATION, "Average"),
+        ("metric_memory_utilization", "MemoryUtilizationNormalized", UTILIZATION, "Average"),
     ],
 )
 def test_a_metric_has_the_components_dimension(

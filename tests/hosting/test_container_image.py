@@ -88,7 +88,7 @@ def test_pulls_an_image_of_ones_own(stack: cdk.Stack, resources: Any) -> None:
     assert pulled(resources, stack) == [stack.resolve(repository.repository_arn)]
 
 
-def test_recognises_a_release_by_its_uri(stack: cdk.Stack, resources: Any) -> None:
+def test_recognizes_a_release_by_its_uri(stack: cdk.Stack, resources: Any) -> None:
     uri = LmiContainer.V22.image_uri("us-west-2")
     model = LmiModel(stack, "Model", model_data=DATA, container=ContainerImage.from_uri(uri))
     assert model.container == LmiContainer.V22

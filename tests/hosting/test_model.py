@@ -156,7 +156,7 @@ def test_warns_once_of_settings_of_adapters_that_are_off_and_of_another_servers_
     }
 
 
-def test_one_acknowledgement_above_is_enough(
+def test_one_acknowledgment_above_is_enough(
     stack: cdk.Stack, reported: Callable[[cdk.Stack], set[tuple[str, str]]]
 ) -> None:
     model = LmiModel(stack, "Model", model_data=DATA, environment={"OPTION_SWAP_SPACE": "4"})

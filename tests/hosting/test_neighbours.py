@@ -1,4 +1,4 @@
-"""Faults found in neighbouring libraries, and that this one does not have them."""
+"""Faults found in neighboring libraries, and that this one does not have them."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def app(tmp_path: Path) -> cdk.App:
 
 
 def findings(app: cdk.App) -> Found:
-    """Synthesise with all packs, and return what is left."""
+    """Synthesize with all packs, and return what is left."""
     cdk.Validations.of(app).add_plugins(*(pack() for pack in PACKS))
     with pytest.raises(RuntimeError, match="ValidationFailed"):
         app.synth()

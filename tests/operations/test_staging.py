@@ -63,7 +63,7 @@ def test_s3_is_given_the_checksum_of_every_file(s3: Any, folder: Path) -> None:
     assert head["ChecksumSHA256"]
 
 
-def test_large_files_go_in_parts_and_are_recognised_again(
+def test_large_files_go_in_parts_and_are_recognized_again(
     s3: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(uploading, "_PART_BYTES", 5 * 1024 * 1024)

@@ -2,7 +2,7 @@
 
 What a log does not say is not held against it: an engine without a version is dated by the number
 of its issue in vLLM's repository, and a case is `cannot` only if that also holds under the most
-favourable reading of the settings that it leaves out. Where the log does not name the accelerator
+favorable reading of the settings that it leaves out. Where the log does not name the accelerator
 either, the cache size that the engine logged stands for it, as in `lmi plan --measured-cache`.
 
 The last line of the output is JSON. Its `from_configuration_alone` has the same counts without such
@@ -33,7 +33,7 @@ from tests.planner.start_up_logs import (
     configuration_of,
     device_of,
     engine_of,
-    favourably_read,
+    favorably_read,
     is_recent,
     logged_cache_gib,
     number_of,
@@ -65,7 +65,7 @@ class Result:
     Attributes:
         case: The log.
         plan: The plan with defaults for what is not stated.
-        favourable: The plan with what is not stated as it needs least.
+        favorable: The plan with what is not stated as it needs least.
         errors: The relative errors of the figures that are planned from the configuration alone.
         recent: Whether the engine is 0.6 or newer.
         by_log: Whether both plans judge the cache that the engine logged, because the place is not
@@ -74,7 +74,7 @@ class Result:
 
     case: dict[str, Any]
     plan: Plan
-    favourable: Plan
+    favorable: Plan
     errors: dict[str, float]
     recent: bool
     by_log: bool
@@ -126,12 +126,12 @@ def evaluate(case: dict[str, Any]) -> Result:
         measured = logged_cache_gib(case, cache_of(architecture, setup))
     readings = [
         plan(architecture, device, reading, measured_cache_gib=measured)
-        for reading in (configuration, favourably_read(configuration))
+        for reading in (configuration, favorably_read(configuration))
     ]
     return Result(
         case=case,
         plan=readings[0],
-        favourable=readings[1],
+        favorable=readings[1],
         errors=errors_of(case, planned, setup),
         recent=is_recent(case, version),
         by_log=measured is not None and readings[0].grade != "unknown",
@@ -164,11 +164,11 @@ def strict_grade_of(result: Result) -> str:
 
 
 def grade_of(result: Result) -> str:
-    """Return the grade under the most favourable reading of what is not stated."""
+    """Return the grade under the most favorable reading of what is not stated."""
     grade = strict_grade_of(result)
     if grade != "cannot":
         return grade
-    return "cannot" if result.favourable.grade == "cannot" else "marginal"
+    return "cannot" if result.favorable.grade == "cannot" else "marginal"
 
 
 def is_wrong(result: Result) -> bool:

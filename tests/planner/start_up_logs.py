@@ -263,7 +263,7 @@ def likely_degree(case: dict[str, Any], architecture: Architecture) -> int:
     return next((d for d in range(ranks, 0, -1) if architecture.heads % d == 0), 1)
 
 
-def favourably_read(configuration: EngineConfiguration) -> EngineConfiguration:
+def favorably_read(configuration: EngineConfiguration) -> EngineConfiguration:
     """Return the settings with those that are not stated as they need least."""
     return replace(
         configuration,

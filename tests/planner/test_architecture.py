@@ -61,7 +61,7 @@ def test_does_not_claim_to_understand_an_unknown_family():
     assert "brand_new" in read.doubt
 
 
-def test_does_not_claim_to_understand_an_unknown_quantisation():
+def test_does_not_claim_to_understand_an_unknown_quantization():
     read = Architecture.from_config_json(
         {**LLAMA, "quantization_config": {"quant_method": "brand_new"}}
     )
@@ -82,11 +82,11 @@ def test_does_not_claim_to_understand_an_unknown_quantisation():
         "fp8",
     ],
 )
-def test_does_not_guess_at_an_oddly_described_quantisation(odd):
+def test_does_not_guess_at_an_oddly_described_quantization(odd):
     read = Architecture.from_config_json({**LLAMA, "quantization_config": odd})
     assert not read.understood
     assert read.doubt is not None
-    assert "quantisation" in read.doubt
+    assert "quantization" in read.doubt
 
 
 def test_one_module_may_be_kept_without_a_list():
@@ -152,7 +152,7 @@ def test_an_unknown_model_is_none():
         ),
     ],
 )
-def test_reads_quantisations(given_config, method, group, bytes_per_weight):
+def test_reads_quantizations(given_config, method, group, bytes_per_weight):
     read = Architecture.from_config_json({**LLAMA, "quantization_config": given_config})
     assert read.quantization is not None
     assert (read.quantization.method, read.quantization.group) == (method, group)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MIXTURE = "deepseek-ai/DeepSeek-R1"
-"""Has experts, latent attention and a quantisation."""
+"""Has experts, latent attention and a quantization."""
 
 
 def recorded(hub_id: str) -> dict[str, Any]:

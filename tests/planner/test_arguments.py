@@ -137,7 +137,7 @@ def test_a_shape_that_lacks_a_size_makes_the_plan_abstain(size: str) -> None:
         ("something-else-entirely", ()),
     ],
 )
-def test_a_misspelt_model_is_likened_to_known_ones(written: str, meant: tuple[str, ...]) -> None:
+def test_a_misspelled_model_is_likened_to_known_ones(written: str, meant: tuple[str, ...]) -> None:
     assert similar_models(written)[: len(meant)] == meant
     assert bool(similar_models(written)) == bool(meant)
 

@@ -50,7 +50,7 @@ def rules(p: Plan) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     "name", ["awq", "awq_marlin", "gptq", "gptq_marlin", "compressed-tensors", "moe_wna16", "AWQ"]
 )
-def test_refuses_to_read_unquantised_weights_as_quantised(name: str) -> None:
+def test_refuses_to_read_unquantized_weights_as_quantized(name: str) -> None:
     p = told(name, None)
     assert p.grade == "cannot"
     assert rules(p) == [("LMI101", "error")]
@@ -69,7 +69,7 @@ def test_refuses_to_read_unquantised_weights_as_quantised(name: str) -> None:
         ("bitsandbytes", 0.5 + 1 / 64 + 4 / (64 * 256)),
     ],
 )
-def test_converts_unquantised_weights_where_the_engine_does(name: str, bytes_each: float) -> None:
+def test_converts_unquantized_weights_where_the_engine_does(name: str, bytes_each: float) -> None:
     p = told(name, None)
     assert p.grade == "fits", p.findings
     assert p.setup.quantization is not None
@@ -157,7 +157,7 @@ def test_an_old_checkpoint_that_says_its_format_in_another_file_is_not_refused(t
     assert plan(alone, INSTANCE, EngineConfiguration(quantization="gptq")).grade == "cannot"
 
 
-def test_names_the_quantised_copy_that_is_known() -> None:
+def test_names_the_quantized_copy_that_is_known() -> None:
     known = Architecture.known("Qwen/Qwen3-8B")
     assert known is not None
     p = plan(known, INSTANCE, EngineConfiguration(quantization="awq"))
@@ -199,9 +199,9 @@ def test_the_command_says_so() -> None:
     assert content["grade"] == "cannot"
     assert [finding["rule"] for finding in content["findings"]] == ["LMI101"]
     assert content["suggestions"][0]["changes"] == {"quantization": None}
-    misspelt = CliRunner().invoke(plan_command, [*arguments, "awqq"])
-    assert misspelt.exit_code == 2
-    assert "did you mean awq?" in " ".join(misspelt.output.split())
+    misspelled = CliRunner().invoke(plan_command, [*arguments, "awqq"])
+    assert misspelled.exit_code == 2
+    assert "did you mean awq?" in " ".join(misspelled.output.split())
 
 
 def test_the_endpoint_stops_synth(stack: cdk.Stack) -> None:
@@ -216,7 +216,7 @@ def test_the_endpoint_stops_synth(stack: cdk.Stack) -> None:
     assert [finding.rule for finding in caught.value.findings] == ["LMI101"]
 
 
-def test_an_endpoint_of_the_quantised_copy_is_made(stack: cdk.Stack) -> None:
+def test_an_endpoint_of_the_quantized_copy_is_made(stack: cdk.Stack) -> None:
     endpoint = LmiEndpoint(
         stack,
         "Chat",

@@ -59,7 +59,7 @@ def read(**changes: Any) -> Architecture:
     return Architecture.from_config_json({**LLAMA, **changes})
 
 
-def quantised(**described: Any) -> Architecture:
+def quantized(**described: Any) -> Architecture:
     return read(quantization_config=described)
 
 
@@ -193,7 +193,7 @@ FP8_GROUP = {"targets": ["Linear"], "weights": {"num_bits": 8, "type": "float"}}
     ],
 )
 def test_reads_the_format_that_the_method_leaves_open(described, method):
-    found = quantised(**described).quantization
+    found = quantized(**described).quantization
     assert found is not None
     assert found.method == method
 
@@ -224,9 +224,9 @@ def test_reads_the_format_that_the_method_leaves_open(described, method):
     ],
 )
 def test_abstains_from_formats_that_differ_between_layers(described):
-    architecture = quantised(**described)
+    architecture = quantized(**described)
     assert not architecture.understood
-    assert "quantisation" in (architecture.doubt or "")
+    assert "quantization" in (architecture.doubt or "")
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_abstains_from_formats_that_differ_between_layers(described):
     ],
 )
 def test_counts_the_modules_that_stay_in_16_bits(names, kept):
-    found = quantised(quant_method="fp8", modules_to_not_convert=names).quantization
+    found = quantized(quant_method="fp8", modules_to_not_convert=names).quantization
     assert found is not None
     assert dict(found.kept) == pytest.approx(kept)
 

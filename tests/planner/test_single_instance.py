@@ -26,6 +26,6 @@ def test_tells_a_small_instance_from_the_limit_of_all(layers: int, rule: str) ->
 def test_names_the_ways_out() -> None:
     architecture = Architecture.from_config_json({**CONFIG, "num_hidden_layers": 512})
     (finding,) = plan(architecture, "ml.p5en.48xlarge").findings
-    for way in ("quantised", "distilled", "HyperPod on EKS"):
+    for way in ("quantized", "distilled", "HyperPod on EKS"):
         assert way in finding.fix
     assert "more copies" in finding.why

@@ -178,7 +178,7 @@ def test_a_shorter_context_is_the_longest_that_surely_fits():
     assert plan(shorter.plan.architecture, "ml.g6.2xlarge", longer).grade != "fits"
 
 
-def test_a_quantised_copy_of_the_same_model_is_suggested():
+def test_a_quantized_copy_of_the_same_model_is_suggested():
     found = suggested("Qwen/Qwen3-14B", "ml.g6.2xlarge", max_model_len=8192)
     assert any("Qwen/Qwen3-14B-" in s.change and s.plan.grade == "fits" for s in found)
     assert all("Qwen/Qwen3-14B-" in s.change for s in found if s.kind == "model")

@@ -76,7 +76,7 @@ def test_a_role_that_exists_and_may_all_passes(account: Prepared) -> None:
                 "OrganizationsDecisionDetail": {"AllowedByOrganizations": False},
             },
             "fail",
-            "organisation",
+            "organization",
         ),
         (
             {

@@ -179,7 +179,7 @@ def test_a_template_without_a_region_needs_one(
     assert "offered in us-east-1" in run(str(file), "--region", "us-east-1").stdout
 
 
-def test_a_misspelt_region_is_no_crash(account: Prepared, tmp_path: Path) -> None:
+def test_a_misspelled_region_is_no_crash(account: Prepared, tmp_path: Path) -> None:
     file = tmp_path / "template.json"
     file.write_text(json.dumps(template()))
     done = run(str(file), "--region", "us-esat-1")
@@ -204,7 +204,7 @@ def test_a_config_can_be_given(account: Prepared, place: Path, tmp_path: Path) -
 
 @pytest.fixture
 def two_stages(tmp_path: Path) -> Callable[[], Path]:
-    def synthesised() -> Path:
+    def synthesized() -> Path:
         app = cdk.App(outdir=str(tmp_path / "two"))
         for name, account in (("Dev", ACCOUNT), ("Prod", "999999999999")):
             stage = cdk.Stage(app, name, env=cdk.Environment(account=account, region=REGION))
@@ -229,7 +229,7 @@ def two_stages(tmp_path: Path) -> Callable[[], Path]:
         app.synth()
         return tmp_path / "two"
 
-    return synthesised
+    return synthesized
 
 
 def test_two_stages_of_real_constructs_are_told_apart(

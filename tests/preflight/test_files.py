@@ -161,7 +161,7 @@ def test_a_model_of_the_hub_is_not_looked_at(account: Prepared) -> None:
     assert "by the published config.json" in one(found, "memory", "pass").detail
 
 
-def test_the_real_quantisation_decides_whether_it_fits(account: Prepared) -> None:
+def test_the_real_quantization_decides_whether_it_fits(account: Prepared) -> None:
     account.put({"config.json": json.dumps(LARGE).encode()})
     refused_one = one(account.look(), "memory")
     account.put({"config.json": json.dumps({**LARGE, "quantization_config": AWQ}).encode()})

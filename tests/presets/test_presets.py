@@ -180,10 +180,10 @@ def test_renders_the_guides_draft_model_for_lmi_dist(stack: cdk.Stack) -> None:
     [
         ("squeezellm", "v15", "take a checkpoint of the model in awq or gptq"),
         ("squeezellm", "v27", "take a checkpoint of the model in awq or gptq"),
-        ("bitsandbytes", "v29", "to quantise while loading, too, write fp8"),
+        ("bitsandbytes", "v29", "to quantize while loading, too, write fp8"),
     ],
 )
-def test_refuses_a_quantisation_that_is_gone_and_names_those_that_live(
+def test_refuses_a_quantization_that_is_gone_and_names_those_that_live(
     stack: cdk.Stack, method: str, container: str, nearest: str
 ) -> None:
     data = ModelData.s3_prefix("my-models", "m/")
@@ -295,7 +295,7 @@ def test_takes_every_keyword_of_an_endpoint_with_its_type() -> None:
 
 
 def test_keeps_what_is_reviewed_as_it_is() -> None:
-    row = presets.catalogue()[0]
+    row = presets.catalog()[0]
     with pytest.raises(dataclasses.FrozenInstanceError):
         row.grade = "fits"  # type: ignore[misc]
     for mapping in (presets.PRESETS, TABLES, presets.GptOss120B.table.settings):
@@ -304,7 +304,7 @@ def test_keeps_what_is_reviewed_as_it_is() -> None:
 
 
 def test_lists_all_presets() -> None:
-    rows = {row.name: row for row in presets.catalogue()}
+    rows = {row.name: row for row in presets.catalog()}
     assert set(rows) == set(PRESETS) == set(TABLES)
     row = rows["gpt-oss-120b"]
     assert row.class_name == "GptOss120B"
@@ -317,7 +317,7 @@ def test_lists_all_presets() -> None:
 
 def test_lists_presets_without_the_cdk() -> None:
     program = (
-        "import sys; from lmi_constructs import presets; presets.catalogue();"
+        "import sys; from lmi_constructs import presets; presets.catalog();"
         "sys.exit('aws_cdk' in sys.modules or 'jsii' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT, capture_output=True)

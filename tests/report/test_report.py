@@ -333,10 +333,10 @@ def test_endpoints_of_the_same_logical_id_are_told_apart_by_their_templates() ->
 
 
 def contrast(one: str, other: str) -> float:
-    """Return the contrast of two colours as WCAG 2 defines it, from 1 to 21."""
+    """Return the contrast of two colors as WCAG 2 defines it, from 1 to 21."""
 
-    def luminance(colour: str) -> float:
-        digits = colour.lstrip("#")
+    def luminance(color: str) -> float:
+        digits = color.lstrip("#")
         digits = digits if len(digits) == 6 else "".join(digit * 2 for digit in digits)
         channels = [int(digits[place : place + 2], 16) / 255 for place in (0, 2, 4)]
         red, green, blue = (
@@ -355,14 +355,14 @@ def test_every_text_has_enough_contrast_by_day_by_night_and_on_paper() -> None:
         dict(re.findall(r"--(\w+): (#\w+)", theme)) for theme in re.findall(r":root {[^}]*}", page)
     ]
     assert len(themes) == 3
-    for colours in themes:
+    for colors in themes:
         for name in ("ink", "soft", "link", "fits", "marginal", "cannot", "unknown"):
-            assert contrast(colours[name], colours["paper"]) >= 4.5, (name, colours)
-        assert contrast(colours["ink"], colours["free"]) >= 4.5
+            assert contrast(colors[name], colors["paper"]) >= 4.5, (name, colors)
+        assert contrast(colors["ink"], colors["free"]) >= 4.5
     letters = dict(re.findall(r"\.([WAOGK]) { background: (#\w+); }", page))
     assert sorted(letters) == sorted("WAOGK")
-    for letter, colour in letters.items():
-        assert contrast(colour, "#ffffff") >= 4.5, letter
+    for letter, color in letters.items():
+        assert contrast(color, "#ffffff") >= 4.5, letter
 
 
 def test_each_policy_follows_what_it_scales() -> None:

@@ -112,7 +112,7 @@ PUBLIC_LINES = [
         f"{VLLM}4327",
         "ValueError: The quantization method fp8 is not supported for the current GPU. Minimum "
         "capability: 90. Current capability: 86.",
-        "quantisation-not-supported",
+        "quantization-not-supported",
         "LMI054",
         None,
     ),
@@ -120,7 +120,7 @@ PUBLIC_LINES = [
         f"{VLLM}14040",
         "RuntimeError: ('Quantization scheme is not supported for ', 'the current GPU. Min "
         "capability: 80. ', 'Current capability: 75.')",
-        "quantisation-not-supported",
+        "quantization-not-supported",
         "LMI054",
         None,
     ),

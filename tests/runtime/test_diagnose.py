@@ -215,7 +215,7 @@ def test_a_log_file_needs_no_aws(tmp_path: Any) -> None:
     healthy = CliRunner().invoke(diagnose, ["--log", "-"], input="all is well")
     assert (healthy.exit_code, healthy.output) == (
         0,
-        "no known failure was recognised in the log\n",
+        "no known failure was recognized in the log\n",
     )
 
 

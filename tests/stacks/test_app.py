@@ -165,12 +165,12 @@ def test_refuses_a_context_that_cannot_be_deployed(context: dict[str, str], says
 
 
 def test_warns_of_a_context_that_nothing_reads() -> None:
-    stack = stack_of(colour="blue", **{"@company/colour": "blue", "ami:account=1": "ami-1"})
+    stack = stack_of(color="blue", **{"@company/color": "blue", "ami:account=1": "ami-1"})
     warnings = cdk.assertions.Annotations.from_stack(stack).find_warning(
         "*", cdk.assertions.Match.string_like_regexp("nothing reads")
     )
     assert [str(entry.entry.data).partition(" [ack")[0] for entry in warnings] == [
-        "nothing reads -c colour"
+        "nothing reads -c color"
     ]
 
 

@@ -63,7 +63,7 @@ def test_a_good_stack_has_no_findings() -> None:
 
 
 def test_findings_are_listed_with_rule_and_remedy() -> None:
-    with pytest.raises(AssertionError, match=r"LMI001[\s\S]*OPTION_DTYPE=fp8[\s\S]*quantise"):
+    with pytest.raises(AssertionError, match=r"LMI001[\s\S]*OPTION_DTYPE=fp8[\s\S]*quantize"):
         assert_no_findings(faulty())
 
 
@@ -223,7 +223,7 @@ def test_an_error_that_stops_synth_is_said_in_words() -> None:
     endpoint.model.resource.add_property_override(
         "PrimaryContainer.Environment.OPTION_DTYPE", "fp8"
     )
-    with pytest.raises(AssertionError, match=r"LMI001[\s\S]*quantise"):
+    with pytest.raises(AssertionError, match=r"LMI001[\s\S]*quantize"):
         assert_no_findings(stack)
     with pytest.raises(RuntimeError, match="ValidationFailed"):  # it stops `cdk synth` all the same
         assert_no_findings(stack, acknowledged=["LMI001"])

@@ -1,7 +1,7 @@
 """Moving a deployed endpoint of the alpha L2 to ours: what may go, and what may not.
 
 `aws_sagemaker_alpha.template.json` is what aws-cdk.aws-sagemaker-alpha 2.275.0a0 makes of a Model, an
-EndpointConfig and an Endpoint with `scale_on_invocations` (synthesised 2026-12-03).
+EndpointConfig and an Endpoint with `scale_on_invocations` (synthesized 2026-12-03).
 """
 
 from __future__ import annotations

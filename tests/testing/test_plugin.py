@@ -73,7 +73,7 @@ def test_a_snapshot_is_written_kept_and_compared_line_by_line(repository: Path) 
     assert len(shown) == 2, changed.stdout
 
 
-def test_a_parametrised_test_may_have_a_slash_in_its_name(repository: Path) -> None:
+def test_a_parametrized_test_may_have_a_slash_in_its_name(repository: Path) -> None:
     (repository / "test_stack.py").write_text(
         "import pytest\n"
         "@pytest.mark.parametrize('hub_id', ['Qwen/Qwen3-8B', 'ü'])\n"

@@ -29,7 +29,7 @@ def table(**arguments):
     }
 
 
-def test_equal_neighbours_become_one_span():
+def test_equal_neighbors_become_one_span():
     store = {"action": "store", "type": "int"}
     merged = engine_arguments.merge(
         {

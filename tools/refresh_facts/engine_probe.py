@@ -325,7 +325,7 @@ def _bounds(cls: type) -> dict[str, dict[str, object]]:
 
 
 def _quantization() -> list[str]:
-    """Return the quantisation methods that start without a special permission."""
+    """Return the quantization methods that start without a special permission."""
     methods = importlib.import_module("vllm.model_executor.layers.quantization")
     deprecated = getattr(methods, "DEPRECATED_QUANTIZATION_METHODS", [])
     return [name for name in methods.QUANTIZATION_METHODS if name not in deprecated]

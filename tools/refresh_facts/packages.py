@@ -22,7 +22,7 @@ class RefreshError(Exception):
 
 @contextmanager
 def wheel(requirement: str) -> Iterator[zipfile.ZipFile]:
-    """Download the wheel of a requirement with pip, open it, and delete it afterwards.
+    """Download the wheel of a requirement with pip, open it, and delete it afterward.
 
     Raises:
         RefreshError: If pip finds or gets no such wheel.

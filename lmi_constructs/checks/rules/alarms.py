@@ -77,7 +77,7 @@ class MetricInAnotherPlace(Rule):
     passing = Example(base="asynchronous")
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
-        """Yield metrics with another namespace, misspelt names, unknown or missing dimensions."""
+        """Yield metrics with another namespace, misspelled names, unknown or missing dimensions."""
         for resource, metric in _watched(deployment):
             slip = _slip(metric)
             if slip is not None:
@@ -154,7 +154,7 @@ def _of_no_endpoint(metric: Metric) -> bool:
 
 
 def _slip(metric: Metric) -> tuple[str, str, str] | None:
-    """Return the property of a metric that is misspelt, its value, and what was meant.
+    """Return the property of a metric that is misspelled, its value, and what was meant.
 
     Only what resembles SageMaker's own is judged, so that other metrics are left alone.
     """

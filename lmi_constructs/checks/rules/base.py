@@ -39,7 +39,7 @@ class Rule(ABC):
     Attributes:
         id: Stable id, such as `LMI047`; it never changes.
         title: What is wrong, in a few words.
-        why: What happens at deploy time, or afterwards.
+        why: What happens at deploy time, or afterward.
         fix: What to write instead.
         severity: `error` only if the service or a reported failure supports it.
         source: Public source of the fact that the rule rests on.

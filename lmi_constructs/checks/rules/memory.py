@@ -72,7 +72,7 @@ class DoesNotFit(_OfPlan):
     id = "LMI050"
     title = "the model does not fit on the instance"
     why = "the engine runs out of memory at start"
-    fix = "use an instance with more memory, or quantised weights"
+    fix = "use an instance with more memory, or quantized weights"
     failing = Example(model_config=llama_config(**_70B, num_attention_heads=64))
 
 
@@ -109,8 +109,8 @@ class BlocksNotDivisible(_OfPlan):
     """LMI053."""
 
     id = "LMI053"
-    title = "the quantised weights cannot be shared by the ranks"
-    why = "one rank's share is not a multiple of the quantisation's blocks or groups"
+    title = "the quantized weights cannot be shared by the ranks"
+    why = "one rank's share is not a multiple of the quantization's blocks or groups"
     fix = "use a smaller degree, or expert parallelism"
     source = "https://github.com/vllm-project/vllm/issues/25292"
     failing = Example({_TYPE: "ml.g6e.12xlarge"}, model_config=llama_config(**_MIXTURE))
@@ -132,7 +132,7 @@ class TooLittleStorage(_OfPlan):
     id = "LMI057"
     title = "the weights are larger than the instance's local storage"
     why = "the download fails when the storage is full"
-    fix = "use a larger instance, or a checkpoint that is quantised already"
+    fix = "use a larger instance, or a checkpoint that is quantized already"
     source = "https://docs.aws.amazon.com/sagemaker/latest/dg/host-instance-storage.html"
     failing = Example(
         {
@@ -151,20 +151,20 @@ class FitsNowhere(_OfPlan):
     id = "LMI058"
     title = "the model fits on no single instance"
     why = "an endpoint runs each copy of a model on one instance, however many instances there are"
-    fix = "use a quantised or distilled model, or SageMaker HyperPod on EKS"
+    fix = "use a quantized or distilled model, or SageMaker HyperPod on EKS"
     source = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks.html"
     failing = Example(model_config=llama_config(**_GIANT, num_attention_heads=128))
 
 
-class OtherQuantisation(_OfPlan):
+class OtherQuantization(_OfPlan):
     """LMI101."""
 
     id = "LMI101"
-    title = "the quantisation asked for is not the checkpoint's"
+    title = "the quantization asked for is not the checkpoint's"
     why = (
         "the engine converts no weights to AWQ or GPTQ, and takes no name but the checkpoint's own"
     )
-    fix = "use the quantised checkpoint and set nothing, or OPTION_QUANTIZE to fp8"
+    fix = "use the quantized checkpoint and set nothing, or OPTION_QUANTIZE to fp8"
     source = "https://github.com/vllm-project/vllm/issues/1419"
     failing = Example({f"{_ENVIRONMENT}/OPTION_QUANTIZE": "awq"}, model_config=llama_config())
     passing = Example({f"{_ENVIRONMENT}/OPTION_QUANTIZE": "fp8"}, model_config=llama_config())
@@ -194,7 +194,7 @@ PLAN_RULES: Final[tuple[type[_OfPlan], ...]] = (
     ContextTooLong,
     TooLittleStorage,
     FitsNowhere,
-    OtherQuantisation,
+    OtherQuantization,
     NothingFree,
 )
 

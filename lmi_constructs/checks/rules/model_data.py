@@ -300,7 +300,7 @@ class GatedModelWithoutToken(Rule):
     title = "a gated model of the hub without a token"
     why = "the hub refuses the download, and the container never starts"
     fix = (
-        "accept the licence on the hub and give HF_TOKEN as '{{resolve:secretsmanager:<name>}}', or"
+        "accept the license on the hub and give HF_TOKEN as '{{resolve:secretsmanager:<name>}}', or"
         " copy the model to S3"
     )
     source = "https://github.com/huggingface/text-generation-inference/issues/751"

@@ -280,7 +280,7 @@ class MetricWithoutMeaning(Rule):
     passing = Example(base="asynchronous")
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
-        """Yield metrics that this kind of endpoint does not publish, and GPU utilisation."""
+        """Yield metrics that this kind of endpoint does not publish, and GPU utilization."""
         for policy in deployment.scaling_policies:
             target = target_of(deployment, policy)
             resource_id = policy.resource_id or (target.resource_id if target else None)

@@ -51,7 +51,7 @@ class UnknownScalingName(Rule):
     passing = Example(base="scaled")
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
-        """Yield dimensions, namespaces and metrics of SageMaker that are misspelt."""
+        """Yield dimensions, namespaces and metrics of SageMaker that are misspelled."""
         for target in deployment.scalable_targets:
             yield from self._dimension(target, target.dimension)
             namespace = literal(target.namespace)
@@ -64,7 +64,7 @@ class UnknownScalingName(Rule):
             yield from self._metric(policy)
 
     def _metric(self, policy: ScalingPolicy) -> Iterator[Finding]:
-        """Yield a misspelt metric, and one of SageMaker that may only be newer than this list."""
+        """Yield a misspelled metric, and one of SageMaker that may only be newer than this list."""
         metric = literal(policy.predefined_metric)
         if metric is None or metric in METRICS:
             return

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from lmi_constructs.checks.acknowledged import Acknowledgement, is_at
+from lmi_constructs.checks.acknowledged import Acknowledgment, is_at
 from lmi_constructs.checks.template.read import TemplateSource
 from lmi_constructs.checks.values import as_mapping, as_sequence, literal
 
@@ -79,7 +79,7 @@ def read_file(
         _construct_paths(metadata),
         _stack_name(artifact),
         body=read_template(place, of_assembly=bool(artifact), content=content),
-        acknowledgements=_acknowledgements(artifact, metadata, reported),
+        acknowledgments=_acknowledgments(artifact, metadata, reported),
     )
 
 
@@ -189,7 +189,7 @@ def read_assembly(
                 (own_region, own_account),
                 _construct_paths(metadata),
                 _stack_name(as_mapping(artifact)) or name,
-                acknowledgements=_acknowledgements(as_mapping(artifact), metadata, reported),
+                acknowledgments=_acknowledgments(as_mapping(artifact), metadata, reported),
             )
 
 
@@ -205,7 +205,7 @@ def _stack(
     stack_name: str | None = None,
     *,
     body: Mapping[str, Any] | None = None,
-    acknowledgements: tuple[Acknowledgement, ...] = (),
+    acknowledgments: tuple[Acknowledgment, ...] = (),
 ) -> TemplateSource:
     body = read_template(file, of_assembly=True) if body is None else body
     return TemplateSource(
@@ -217,7 +217,7 @@ def _stack(
         construct_paths=_outside_nested_stacks(paths),
         file=str(file),
         stack_name=stack_name,
-        acknowledgements=acknowledgements,
+        acknowledgments=acknowledgments,
     )
 
 
@@ -323,18 +323,18 @@ def _construct_paths(metadata: Mapping[str, Any]) -> _Paths:
     return tuple((str(data), path) for path, data in _noted(metadata, "aws:cdk:logicalId"))
 
 
-def _acknowledgements(
+def _acknowledgments(
     artifact: Mapping[str, Any],
     metadata: Mapping[str, Any],
-    reported: Iterable[Acknowledgement],
-) -> tuple[Acknowledgement, ...]:
+    reported: Iterable[Acknowledgment],
+) -> tuple[Acknowledgment, ...]:
     """Return what is acknowledged in a stack, and above it in its stage or app.
 
     The CDK writes the former beside the template. The latter it writes nowhere but in the report of
     the assembly that everything is in, with the findings that were acknowledged.
     """
     inside = (
-        Acknowledgement(str(id), path, str(reason))
+        Acknowledgment(str(id), path, str(reason))
         for path, data in _noted(metadata, "aws:cdk:acknowledged-rules")
         for id, reason in as_mapping(data).items()
     )
@@ -343,7 +343,7 @@ def _acknowledgements(
     return tuple(dict.fromkeys((*inside, *above)))
 
 
-def _reported(place: Path) -> tuple[Acknowledgement, ...]:
+def _reported(place: Path) -> tuple[Acknowledgment, ...]:
     """Return what the report of an assembly, or of the one that it is in, calls acknowledged."""
     for folder in (place.resolve(), *place.resolve().parents):
         file = folder / "validation-report.json"
@@ -356,11 +356,11 @@ def _reported(place: Path) -> tuple[Acknowledgement, ...]:
     return ()
 
 
-def _reported_one(finding: Mapping[str, Any]) -> Acknowledgement:
+def _reported_one(finding: Mapping[str, Any]) -> Acknowledgment:
     id, scope, reason = (
         literal(finding.get(name)) or "" for name in ("acknowledgedId", "acknowledgedAt", "reason")
     )
-    return Acknowledgement(id, scope, reason)
+    return Acknowledgment(id, scope, reason)
 
 
 def _outside_nested_stacks(paths: _Paths) -> dict[str, str]:

@@ -33,7 +33,7 @@ from lmi_constructs.checks.values import UNKNOWN, as_mapping, legible, literal
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from lmi_constructs.checks.acknowledged import Acknowledgement
+    from lmi_constructs.checks.acknowledged import Acknowledgment
     from lmi_constructs.checks.choices import Choice
 
 _NAMES: Final = ("ModelName", "EndpointConfigName", "EndpointName")
@@ -56,7 +56,7 @@ class TemplateSource:
         parameters: Values given to its parameters.
         file: File that it was read from.
         stack_name: Name of its stack, if known; a nested stack has none of its own.
-        acknowledgements: What its app acknowledges, in the nested stacks too.
+        acknowledgments: What its app acknowledges, in the nested stacks too.
     """
 
     name: str
@@ -68,7 +68,7 @@ class TemplateSource:
     parameters: Mapping[str, object] = field(default_factory=dict)
     file: str | None = None
     stack_name: str | None = None
-    acknowledgements: tuple[Acknowledgement, ...] = ()
+    acknowledgments: tuple[Acknowledgment, ...] = ()
 
 
 def with_nested(sources: Iterable[TemplateSource]) -> list[TemplateSource]:
@@ -106,7 +106,7 @@ def read_deployment(sources: Iterable[TemplateSource], facts: Facts | None = Non
         unresolved=tuple(collected.unresolved),
         alternatives=lambda: _alternatives(given, facts),
         facts=facts or Facts(),
-        acknowledgements=tuple(collected.acknowledgements),
+        acknowledgments=tuple(collected.acknowledgments),
     )
 
 
@@ -118,12 +118,12 @@ class _Collected:
         self.dependencies: dict[Key, frozenset[Key]] = {}
         self.attachments = iam_roles.Attachments()
         self.route_tables = subnet_routes.RouteTables()
-        self.acknowledgements: dict[Acknowledgement, None] = {}
+        self.acknowledgments: dict[Acknowledgment, None] = {}
         self.unresolved: list[Unresolved] = []
 
     def add_template(self, source: TemplateSource, evaluator: Evaluator) -> None:
         """Add the resources of a template that exist with the values of its parameters."""
-        self.acknowledgements.update(dict.fromkeys(source.acknowledgements))
+        self.acknowledgments.update(dict.fromkeys(source.acknowledgments))
         self.unresolved += _unread_loops(evaluator)
         closed = references.is_closed(source.body, evaluator)
         for logical_id, declared in evaluator.resources.items():

@@ -292,10 +292,10 @@ def _update_policy(value: object) -> UpdatePolicy | Unknown | None:
         return None if value is None else UNKNOWN
     blue_green, rolling = value.get("BlueGreenUpdatePolicy"), value.get("RollingUpdatePolicy")
     rollback = as_mapping(value.get("AutoRollbackConfiguration"))
-    colours, roll = as_mapping(blue_green), as_mapping(rolling)
-    routing = as_mapping(colours.get("TrafficRoutingConfiguration"))
+    colors, roll = as_mapping(blue_green), as_mapping(rolling)
+    routing = as_mapping(colors.get("TrafficRoutingConfiguration"))
     base = "DeploymentConfig/BlueGreenUpdatePolicy/TrafficRoutingConfiguration"
-    chosen = colours or roll
+    chosen = colors or roll
     alarms = (as_mapping(one).get("AlarmName") for one in as_sequence(rollback.get("Alarms")))
     return UpdatePolicy(
         blue_green=blue_green is not None,
@@ -309,7 +309,7 @@ def _update_policy(value: object) -> UpdatePolicy | Unknown | None:
         wait_seconds=as_number(
             routing.get("WaitIntervalInSeconds", roll.get("WaitIntervalInSeconds"))
         ),
-        termination_wait_seconds=as_number(colours.get("TerminationWaitInSeconds")),
+        termination_wait_seconds=as_number(colors.get("TerminationWaitInSeconds")),
         longest_seconds=as_number(chosen.get("MaximumExecutionTimeoutInSeconds")),
         alarms=tuple(name for name in map(as_string, alarms) if name is not None),
     )

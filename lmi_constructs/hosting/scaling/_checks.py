@@ -33,7 +33,7 @@ _SHOWN: Final = 40
 CONCURRENCY_TARGET_RATIO = 0.6
 """Share of the engine's own concurrency at which another instance is asked for.
 
-A judgement, not a measurement: above 1 requests would queue before anything happens, and a new
+A judgment, not a measurement: above 1 requests would queue before anything happens, and a new
 instance takes minutes, in which the ones that are there must take what still comes.
 """
 
@@ -267,7 +267,7 @@ def check_place(
 def _check_load(name: str) -> list[Finding]:
     """Check that a metric follows the load.
 
-    NVML's utilisation is the share of time in which any kernel ran on the GPU
+    NVML's utilization is the share of time in which any kernel ran on the GPU
     (https://docs.nvidia.com/deploy/nvml-api/structnvmlUtilization__t.html, as of 2026-12-02): an
     engine that decodes one request keeps it near full. Its memory is reserved at start.
     """

@@ -58,7 +58,7 @@ def check_steps(
         for step in steps
         if not (step.lower is None and step.upper is None)
     )
-    # The CDK completes a bound that is left out by the neighbour's: only what both say can clash.
+    # The CDK completes a bound that is left out by the neighbor's: only what both say can clash.
     bounded = _completed(bounded)
     findings += [
         _finding(f"the step {step} ends before it begins", *_REVERSED)

@@ -184,7 +184,7 @@ class ScalableCapacity(Construct):
 
         Args:
             id: Id of the policy.
-            metric: A metric that falls as some are added. Not GPU utilisation: one request keeps a
+            metric: A metric that falls as some are added. Not GPU utilization: one request keeps a
                 GPU busy (a warning, LMI084).
             target: Value to keep.
             scale_in_cooldown: Pause after taking some away. Default: 5 minutes.

@@ -14,7 +14,7 @@ from lmi_constructs.presets.tables.lora import (
     LLAMA_3_8B_MULTI_TENANT_LORA,
     LLAMA_3_8B_SINGLE_LORA,
 )
-from lmi_constructs.presets.tables.quantised import (
+from lmi_constructs.presets.tables.quantized import (
     LLAMA_2_70B_AWQ,
     LLAMA_2_70B_GPTQ,
     LLAMA_3_70B_AWQ,

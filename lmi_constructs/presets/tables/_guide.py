@@ -71,7 +71,7 @@ LORA_EXTRA_VOCAB_SIZE: Final = Departure(
 
 
 def quantize(method: str) -> Departure:
-    """Return why the method of a quantised checkpoint is not named."""
+    """Return why the method of a quantized checkpoint is not named."""
     return Departure(
         key="OPTION_QUANTIZE",
         guide=method,

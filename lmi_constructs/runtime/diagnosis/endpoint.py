@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 
 from lmi_constructs.container import LmiContainer, LmiSettings, Remedies
 from lmi_constructs.findings import LmiError
-from lmi_constructs.runtime.diagnosis.recognise import recognise
+from lmi_constructs.runtime.diagnosis.recognize import recognize
 from lmi_constructs.runtime.error_translation import service_error, translated
 from lmi_constructs.runtime.errors import LmiRuntimeError
 from lmi_constructs.runtime.readiness import component_state, endpoint_state
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lmi_constructs.container import Change
-    from lmi_constructs.runtime.diagnosis.recognise import Diagnosis
+    from lmi_constructs.runtime.diagnosis.recognize import Diagnosis
     from lmi_constructs.runtime.readiness import EndpointState
 
 _STREAMS: Final = 5
@@ -79,7 +79,7 @@ def diagnose_endpoint(name: str, *, sagemaker: Any, logs: Any) -> Report:
         in_service = states[0].status == "InService"
         notes.append(_NO_LOG_IN_SERVICE if in_service else _NO_LOG.format(name=name))
     reasons = [state.reason for state in states if state.reason]
-    diagnoses = recognise([*lines, *reasons])
+    diagnoses = recognize([*lines, *reasons])
     changes = _changes(diagnoses, states[0], components, sagemaker, notes)
     return Report(states=tuple(states), diagnoses=diagnoses, changes=changes, notes=tuple(notes))
 

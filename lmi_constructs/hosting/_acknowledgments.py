@@ -1,6 +1,6 @@
 """What cdk-nag reports of our execution roles and cannot be otherwise, acknowledged with the reason.
 
-Nothing of cdk-nag is imported: an acknowledgement is the text of one finding, at one resource. It
+Nothing of cdk-nag is imported: an acknowledgment is the text of one finding, at one resource. It
 removes exactly that finding of exactly that resource, which a test holds for every pack (cdk-nag
 3.0.2, aws-cdk-lib 2.275.0; aws-cdk issue 38495 is about a version in which it reached further).
 Policies that are added to a role later are resources of their own and stay reported.
@@ -64,7 +64,7 @@ def _when_asked(
 ) -> None:
     """Acknowledge now if cdk-nag is loaded, else at synth if it is by then.
 
-    Now, as its aspect copies acknowledgements into the template, which is written before the rules
+    Now, as its aspect copies acknowledgments into the template, which is written before the rules
     are asked.
     """
     if _is_nag_loaded():

@@ -16,7 +16,7 @@ Weight = Literal["cause", "perhaps a consequence", "consequence"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recogniser:
+class Recognizer:
     """One kind of failure.
 
     Attributes:
@@ -49,7 +49,7 @@ def _line(pattern: str) -> re.Pattern[str]:
 _VLLM: Final = "https://github.com/vllm-project/vllm/issues/"
 
 _MEMORY: Final = (
-    Recogniser(
+    Recognizer(
         name="out-of-memory",
         pattern=_line(
             r"CUDA out of memory\.(?:.*total capacity of (?P<total>[\d.]+ \wiB))?"
@@ -57,12 +57,12 @@ _MEMORY: Final = (
         ),
         cause="an accelerator ran out of memory",
         fix="share the model over more GPUs, let fewer and shorter sequences run, or take larger "
-        "accelerators or quantised weights; `lmi plan` shows what takes the memory",
+        "accelerators or quantized weights; `lmi plan` shows what takes the memory",
         source=f"{_VLLM}14095",
         rule="LMI050",
         remedy="out_of_memory",
     ),
-    Recogniser(
+    Recognizer(
         name="no-cache-memory",
         pattern=_line(
             r"No available memory for the cache blocks"
@@ -70,11 +70,11 @@ _MEMORY: Final = (
         ),
         cause="the weights leave no memory for the KV cache",
         fix="share the model over more GPUs (tensor_parallel_degree), take larger accelerators or "
-        "quantised weights; if the planner says that it fits, raise gpu_memory_utilization",
+        "quantized weights; if the planner says that it fits, raise gpu_memory_utilization",
         source=f"{_VLLM}10439",
         rule="LMI050",
     ),
-    Recogniser(
+    Recognizer(
         name="cache-too-small",
         pattern=_line(
             r"max seq len \((?P<length>\d+)\) is larger than the maximum number of tokens that can "
@@ -86,7 +86,7 @@ _MEMORY: Final = (
         rule="LMI050",
         change="max_model_len={fits}",
     ),
-    Recogniser(
+    Recognizer(
         name="cache-too-small",
         pattern=_line(
             r"To serve at least one request with the model'?s'?s? max seq len \((?P<length>\d+)\)"
@@ -101,7 +101,7 @@ _MEMORY: Final = (
 )
 
 _SHAPE: Final = (
-    Recogniser(
+    Recognizer(
         name="heads-not-divisible",
         pattern=_line(
             r"Total number of attention heads \((?P<heads>\d+)\) must be divisible by tensor "
@@ -112,29 +112,29 @@ _SHAPE: Final = (
         source=f"{_VLLM}2652",
         rule="LMI052",
     ),
-    Recogniser(
+    Recognizer(
         name="block-not-divisible",
         pattern=_line(
             r"_size of \S+(?: and \S+)? weight = (?P<size>\d+) is not divisible by weight "
             r"quantization block_[nk] = (?P<block>\d+)"
         ),
-        cause="a rank's part of the quantised weights ({size}) is no multiple of the block of "
+        cause="a rank's part of the quantized weights ({size}) is no multiple of the block of "
         "{block}",
         fix="use a smaller tensor_parallel_degree, with expert parallelism for the rest of the GPUs "
         "(enable_expert_parallel)",
         source=f"{_VLLM}17569",
         rule="LMI053",
     ),
-    Recogniser(
+    Recognizer(
         name="group-not-divisible",
         pattern=_line(r"(?:input|output) size is not aligned with the quantized weight shape"),
-        cause="the ranks cannot share the quantised weights: a group would be cut",
-        fix="use a smaller tensor_parallel_degree, or a checkpoint that was quantised with another "
+        cause="the ranks cannot share the quantized weights: a group would be cut",
+        fix="use a smaller tensor_parallel_degree, or a checkpoint that was quantized with another "
         "group size",
         source=f"{_VLLM}5675",
         rule="LMI053",
     ),
-    Recogniser(
+    Recognizer(
         name="context-too-long",
         pattern=_line(
             r"User-specified max_model_len \((?P<length>\d+)\) is greater than the derived "
@@ -149,7 +149,7 @@ _SHAPE: Final = (
 )
 
 _HARDWARE: Final = (
-    Recogniser(
+    Recognizer(
         name="no-bfloat16",
         pattern=_line(
             r"Bfloat16 is only supported on GPUs with compute capability of at least 8\.0"
@@ -161,18 +161,18 @@ _HARDWARE: Final = (
         rule="LMI054",
         change="dtype=fp16",
     ),
-    Recogniser(
-        name="quantisation-not-supported",
+    Recognizer(
+        name="quantization-not-supported",
         pattern=_line(
             r"(?:quantization method (?P<method>\w+) is|Quantization scheme is) not supported for\W+"
             r"the current GPU\. Min(?:imum)? capability: (?P<needed>\d+)"
         ),
-        cause="the GPU is too old for this quantisation (it needs compute capability {needed})",
-        fix="use a newer accelerator, or a checkpoint quantised in another way",
+        cause="the GPU is too old for this quantization (it needs compute capability {needed})",
+        fix="use a newer accelerator, or a checkpoint quantized in another way",
         source=f"{_VLLM}4202",
         rule="LMI054",
     ),
-    Recogniser(
+    Recognizer(
         name="driver-too-old",
         pattern=_line(
             r"CUDA driver version is insufficient for CUDA runtime version"
@@ -184,7 +184,7 @@ _HARDWARE: Final = (
         source="https://github.com/bentoml/aws-sagemaker-deploy/issues/50",
         rule="LMI032",
     ),
-    Recogniser(
+    Recognizer(
         name="disk-full",
         pattern=_line(r"No space left on device|kind: StorageFull"),
         cause="the disk is full",
@@ -193,7 +193,7 @@ _HARDWARE: Final = (
         source="https://github.com/huggingface/text-generation-inference/issues/694",
         rule="LMI057",
     ),
-    Recogniser(
+    Recognizer(
         name="nccl",
         pattern=_line(r"NCCL error|ncclSystemError|ncclInternalError|ncclUnhandledCudaError"),
         cause="the GPUs could not talk to each other (NCCL)",
@@ -206,7 +206,7 @@ _HARDWARE: Final = (
 )
 
 _MODEL: Final = (
-    Recogniser(
+    Recognizer(
         name="gated-model",
         pattern=_line(
             r"Access to model (?P<model>\S+) is restricted|You are trying to access a gated repo"
@@ -217,7 +217,7 @@ _MODEL: Final = (
         "(ModelData.hub(..., token=secret)); better, mount the model from S3",
         source="https://github.com/McGill-NLP/llm2vec/issues/130",
     ),
-    Recogniser(
+    Recognizer(
         name="hub-not-reachable",
         pattern=_line(
             r"We couldn't connect to 'https://huggingface\.co'"
@@ -230,7 +230,7 @@ _MODEL: Final = (
         source="https://github.com/h2oai/h2ogpt/issues/1186",
         rule="LMI090",
     ),
-    Recogniser(
+    Recognizer(
         name="code-not-trusted",
         pattern=_line(
             r"contains custom code which must be executed to correctly load the model"
@@ -243,14 +243,14 @@ _MODEL: Final = (
         rule="LMI027",
         change="trust_remote_code=true",
     ),
-    Recogniser(
+    Recognizer(
         name="engine-too-old-for-tokenizer",
         pattern=_line(r"data did not match any variant of untagged enum \w+"),
         cause="the release's tokenizers library is too old for this tokenizer.json",
         fix="use a newer container release",
         source="https://github.com/allenai/open-instruct/issues/738",
     ),
-    Recogniser(
+    Recognizer(
         name="tokenizer",
         pattern=_line(
             r"Tokenizer class (?P<tokenizer>\w+) does not exist or is not currently imported"
@@ -260,7 +260,7 @@ _MODEL: Final = (
         source="https://github.com/FreedomIntelligence/HuatuoGPT-II/issues/18",
         remedy="tokenizer",
     ),
-    Recogniser(
+    Recognizer(
         name="architecture-not-supported",
         pattern=_line(
             r"Model architectures \[(?P<architecture>[^\]]+)\] are not supported"
@@ -272,7 +272,7 @@ _MODEL: Final = (
         source=f"{_VLLM}10481",
         rule="LMI017",
     ),
-    Recogniser(
+    Recognizer(
         name="no-model-type",
         pattern=_line(r"Unrecognized model in \S+ Should have a `model_type` key"),
         cause="the engine cannot tell what model it is: config.json names no model_type, or is not "
@@ -280,7 +280,7 @@ _MODEL: Final = (
         fix="copy config.json again from the model's repository; `lmi preflight` looks at the files",
         source=f"{_VLLM}15120",
     ),
-    Recogniser(
+    Recognizer(
         name="adapter-rank-too-large",
         pattern=_line(r"LoRA rank (?P<rank>\d+) is greater than max_lora_rank (?P<most>\d+)"),
         cause="an adapter has rank {rank}, and max_lora_rank is {most}",
@@ -290,7 +290,7 @@ _MODEL: Final = (
 )
 
 _SETTINGS: Final = (
-    Recogniser(
+    Recognizer(
         name="bad-argument",
         pattern=_line(r"error: argument --(?P<argument>[\w/-]+): (?P<problem>.+)"),
         cause="the engine refuses the setting {argument}: {problem}",
@@ -298,7 +298,7 @@ _SETTINGS: Final = (
         source=f"{_VLLM}9312",
         rule="LMI001",
     ),
-    Recogniser(
+    Recognizer(
         name="bad-argument",
         pattern=_line(r"\d+ validation errors? for (?P<owner>\w+)"),
         cause="the container refuses a setting (the lines after this one name it)",
@@ -309,7 +309,7 @@ _SETTINGS: Final = (
 )
 
 _PLATFORM: Final = (
-    Recogniser(
+    Recognizer(
         name="no-capacity",
         pattern=_line(
             r"InsufficientInstanceCapacity|Unable to provision requested ML compute capacity"
@@ -318,7 +318,7 @@ _PLATFORM: Final = (
         fix="try again later, in another availability zone or region, or with another type",
         source="https://github.com/aws/deep-learning-containers/pull/6673",
     ),
-    Recogniser(
+    Recognizer(
         name="quota",
         pattern=_line(
             r"account-level service limit '(?P<quota>[^']+)' is (?P<limit>\d+) Instances"
@@ -327,7 +327,7 @@ _PLATFORM: Final = (
         fix="ask for a higher quota in Service Quotas",
         source="https://github.com/aws/amazon-sagemaker-examples/issues/307",
     ),
-    Recogniser(
+    Recognizer(
         name="image-not-accessible",
         pattern=_line(
             r"make sure all images included in the model for the production variant (?P<variant>\S+)"
@@ -338,7 +338,7 @@ _PLATFORM: Final = (
         source="https://github.com/yuyasugano/terraform-sagemaker-sample-1/issues/1",
         rule="LMI092",
     ),
-    Recogniser(
+    Recognizer(
         name="s3-not-reachable",
         pattern=_line(
             r"Failed to download model data from URL \"(?P<place>[^\"]+)\".*S3 VPC endpoint exists"
@@ -350,7 +350,7 @@ _PLATFORM: Final = (
         "embeddings-from-enterprise-data-on-aws/issues/3",
         rule="LMI099",
     ),
-    Recogniser(
+    Recognizer(
         name="model-data-not-accessible",
         pattern=_line(
             r"Could not access model data at (?P<place>\S+?)\.? Please"
@@ -362,7 +362,7 @@ _PLATFORM: Final = (
         source="https://github.com/philschmid/llm-sagemaker-sample/issues/2",
         rule="LMI091",
     ),
-    Recogniser(
+    Recognizer(
         name="loading-timeout",
         pattern=_line(r"java\.util\.concurrent\.TimeoutException"),
         cause="a worker did not answer in time, as when loading takes longer than "
@@ -374,7 +374,7 @@ _PLATFORM: Final = (
         remedy="loading_timeout",
         weight="perhaps a consequence",
     ),
-    Recogniser(
+    Recognizer(
         name="health-check",
         pattern=_line(r"did not pass the ping health check"),
         cause="the container was not ready in time, or stopped",
@@ -384,7 +384,7 @@ _PLATFORM: Final = (
         rule="LMI062",
         weight="consequence",
     ),
-    Recogniser(
+    Recognizer(
         name="engine-failed",
         pattern=_line(r"EngineCore failed to start|Engine core initialization failed"),
         cause="the engine did not start",
@@ -394,4 +394,4 @@ _PLATFORM: Final = (
     ),
 )
 
-RECOGNISERS: Final = (*_MEMORY, *_SHAPE, *_HARDWARE, *_MODEL, *_SETTINGS, *_PLATFORM)
+RECOGNIZERS: Final = (*_MEMORY, *_SHAPE, *_HARDWARE, *_MODEL, *_SETTINGS, *_PLATFORM)

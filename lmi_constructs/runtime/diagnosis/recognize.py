@@ -6,12 +6,12 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from lmi_constructs.runtime.diagnosis.recognisers import RECOGNISERS
+from lmi_constructs.runtime.diagnosis.recognizers import RECOGNIZERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from lmi_constructs.runtime.diagnosis.recognisers import Recogniser, RemedyName, Weight
+    from lmi_constructs.runtime.diagnosis.recognizers import Recognizer, RemedyName, Weight
 
 _WEIGHTS: Final[tuple[Weight, ...]] = ("cause", "perhaps a consequence", "consequence")
 _SHOWN: Final = 300
@@ -20,7 +20,7 @@ _ESCAPES: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """One recognised failure.
+    """One recognized failure.
 
     Attributes:
         name: Short name, stable.
@@ -49,7 +49,7 @@ class Diagnosis:
     source: str
 
 
-def recognise(lines: Iterable[str]) -> tuple[Diagnosis, ...]:
+def recognize(lines: Iterable[str]) -> tuple[Diagnosis, ...]:
     """Return the failures that log lines tell of, the most telling and earliest first.
 
     Args:
@@ -59,9 +59,9 @@ def recognise(lines: Iterable[str]) -> tuple[Diagnosis, ...]:
     split = (part for line in lines for part in line.splitlines())
     for number, line in enumerate(split, start=1):
         plain = _ESCAPES.sub("", line)
-        for recogniser in RECOGNISERS:
-            if match := recogniser.pattern.search(plain):
-                _add(found, _diagnosis(recogniser, match, plain, number))
+        for recognizer in RECOGNIZERS:
+            if match := recognizer.pattern.search(plain):
+                _add(found, _diagnosis(recognizer, match, plain, number))
     return tuple(
         sorted(found.values(), key=lambda item: (_WEIGHTS.index(item.weight), item.line_number))
     )
@@ -78,21 +78,21 @@ def _add(found: dict[tuple[str, str], Diagnosis], new: Diagnosis) -> None:
     found[key] = replace(fuller, line_number=before.line_number, count=before.count + 1)
 
 
-def _diagnosis(recogniser: Recogniser, match: re.Match[str], line: str, number: int) -> Diagnosis:
+def _diagnosis(recognizer: Recognizer, match: re.Match[str], line: str, number: int) -> Diagnosis:
     groups = {name: value for name, value in match.groupdict().items() if value is not None}
     start = max(0, min(match.start(), len(line) - _SHOWN))
     return Diagnosis(
-        name=recogniser.name,
-        cause=_filled(recogniser.cause, groups),
-        fix=_filled(recogniser.fix, groups),
-        rule=recogniser.rule,
-        change=_change(recogniser.change, groups),
-        remedy=recogniser.remedy,
-        weight=recogniser.weight,
+        name=recognizer.name,
+        cause=_filled(recognizer.cause, groups),
+        fix=_filled(recognizer.fix, groups),
+        rule=recognizer.rule,
+        change=_change(recognizer.change, groups),
+        remedy=recognizer.remedy,
+        weight=recognizer.weight,
         line=line[start : start + _SHOWN].strip(),
         line_number=number,
         count=1,
-        source=recogniser.source,
+        source=recognizer.source,
     )
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class CatalogueRow:
+class CatalogRow:
     """One preset.
 
     Attributes:
@@ -47,19 +47,19 @@ class CatalogueRow:
     concurrency: int | None
 
 
-def catalogue() -> tuple[CatalogueRow, ...]:
+def catalog() -> tuple[CatalogRow, ...]:
     """Return all presets."""
     return tuple(_row(table) for table in TABLES.values())
 
 
-def _row(table: PresetTable) -> CatalogueRow:
+def _row(table: PresetTable) -> CatalogRow:
     instance = instance_types()[str(table.instance_type.value)]
     container = LmiContainer.of(table.container)
     environment = table.lmi_settings().to_environment(container)
     judged = verdict(environment, container, instance.accelerator_count, model_mounted=True)
     plan = plan_memory(table.hub_id, instance.name, judged, container)
     context = table.settings.get("max_model_len")
-    return CatalogueRow(
+    return CatalogRow(
         name=table.name,
         class_name=table.class_name,
         title=table.title,
