@@ -128,7 +128,7 @@ def plan(
     grade cannot (does not start), and 2 for a usage error, such as an unknown model, or a file that
     cannot be read.
     """
-    from lmi_constructs.container.arguments import ENGINES_DTYPES
+    from lmi_constructs.container.property_classes import ENGINES_DTYPES
     from lmi_constructs.planner import EngineConfiguration
     from lmi_constructs.planner.explanation import copies
 

@@ -10,8 +10,8 @@ from lmi_constructs.findings import Finding
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lmi_constructs.container.arguments import Arguments, Stage
     from lmi_constructs.container.serving_properties import Properties
+    from lmi_constructs.container.stage import Arguments, Stage
 
 
 def never_read(

@@ -12,8 +12,8 @@ from lmi_constructs.findings import Finding
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lmi_constructs.container.arguments import Stage
     from lmi_constructs.container.serving_properties import Option
+    from lmi_constructs.container.stage import Stage
 
 _SWITCH: Final = "enable_lora"
 _ADAPTERS: Final = (

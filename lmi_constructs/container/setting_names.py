@@ -6,8 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from lmi_constructs.container.arguments import ENGINES_DTYPES
 from lmi_constructs.container.field_names import FIELD_OF_OPTION
+from lmi_constructs.container.property_classes import ENGINES_DTYPES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

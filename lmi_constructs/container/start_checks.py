@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Final
 
 from lmi_constructs.container import value_parsers
-from lmi_constructs.container.arguments import (
+from lmi_constructs.container.engine_parser import broken_bounds
+from lmi_constructs.container.quantization_methods import fix_of_unknown_method
+from lmi_constructs.container.registered_models import startup_models
+from lmi_constructs.container.serving_properties import shown
+from lmi_constructs.container.stage import (
     CONTAINERS_MAX_LORAS,
     Arguments,
     Stage,
+    failure,
     uses_async_handler,
+    where_of,
 )
-from lmi_constructs.container.engine_parser import broken_bounds
-from lmi_constructs.container.quantization_methods import fix_of_unknown_method
-from lmi_constructs.container.serving_properties import MODEL_STORE, Properties, Unknown, shown
 from lmi_constructs.facts.engine_arguments import registered
-from lmi_constructs.findings import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_WHY: Final = "the model never becomes healthy, and the deployment fails after its whole time-out"
-_STORE_SOURCE: Final = (
-    "deepjavalibrary/djl-serving@d21927c4:serving/src/main/java/ai/djl/serving/util/ModelStore.java"
-)
-# Engines that DJL Serving can have; the name of an inference library is none.
-_DJL_ENGINES: Final = {"Python", "MPI", "PyTorch", "OnnxRuntime", "XGBoost", "TensorRT", "Rust"}
-_DJL_ENGINES.update({"TensorFlow", "MXNet", "LightGBM", "SentencePiece", "fastText"})
-_ENTRY: Final = re.compile(r"^\[?(?P<label>[^=\]/]*)\]?=(?P<url>.+)$")
+    from lmi_constructs.findings import Finding
+
+
 OLD_LORA_RANKS: Final = (8, 16, 32, 64, 128, 256, 320, 512)
 """Ranks that engines take which check them in code, not in a field (LoRAConfig, vllm/config.py of
 0.8.4)."""
-
 # Limits that older engines check in code, not in a field (config.py, config/lora.py).
 _OLD_LIMITS: Final[dict[str, tuple[Callable[[float], bool], str]]] = {
     "gpu_memory_utilization": (lambda value: 0 < value <= 1, "greater than 0 and at most 1"),
@@ -47,6 +42,13 @@ _OLD_LIMITS: Final[dict[str, tuple[Callable[[float], bool], str]]] = {
         f"one of {', '.join(map(str, OLD_LORA_RANKS))}",
     ),
 }
+_ASSUMED_TOKENS: Final = 2048
+_ASSUMED_WITH_IMAGES: Final = 5120
+_ASSUMED_SINCE: Final = (0, 8, 0)
+_WITHOUT_IMAGES_SINCE: Final = (0, 14, 0)
+"""What an engine that the container starts makes of an unset max_num_batched_tokens: its handler names
+no usage context (djl-serving vllm_async_service.py; vllm/config.py of 0.8.4, where models with images
+have more, and vllm/engine/arg_utils.py of 0.14.0 and 0.23.0)."""
 
 
 def start_findings(
@@ -64,108 +66,6 @@ def start_findings(
         found += _names(stage, arguments.effective)
     refused = {error.where for error in arguments.errors}
     return [finding for finding in found if finding.where not in refused]
-
-
-def failure(where: str, message: str, fix: str, source: str, *, rule: str = "LMI004") -> Finding:
-    """Return the finding for something that ends the start."""
-    return Finding(rule=rule, message=message, why=_WHY, fix=fix, where=where, source=source)
-
-
-def startup_models(properties: Properties, *, model_mounted: bool | None) -> Iterator[Finding]:
-    """Check which models the server would register: it needs exactly one that can load.
-
-    `SERVING_LOAD_MODELS` says which (by default what is mounted); `HF_MODEL_ID` adds one to them.
-    """
-    listed = properties.environment.get("SERVING_LOAD_MODELS", "")
-    hub = properties.environment.get("HF_MODEL_ID", "")
-    if isinstance(listed, Unknown):
-        return
-    entries = _entries(listed)
-    for entry in entries:
-        yield from _load_entry(entry)
-    if isinstance(hub, Unknown):
-        return
-    mounted = False if listed.upper() == "NONE" else model_mounted
-    if (hub == MODEL_STORE or hub.startswith(f"{MODEL_STORE}/")) and model_mounted is False:
-        yield failure(
-            "HF_MODEL_ID",
-            f"HF_MODEL_ID={hub} names the place of mounted model data, but none is mounted",
-            "give the model data, or set HF_MODEL_ID to the hub id or s3:// prefix",
-            _STORE_SOURCE,
-            rule="LMI009",
-        )
-    elif hub and not hub.startswith("/") and (mounted or entries):
-        others = f"those in SERVING_LOAD_MODELS={shown(listed)}" if entries else MODEL_STORE
-        yield failure(
-            "HF_MODEL_ID",
-            f"HF_MODEL_ID={shown(hub)} registers a second model beside {others}; then every request"
-            " without a model name is answered with 400",
-            "remove SERVING_LOAD_MODELS, or HF_MODEL_ID"
-            if entries
-            else f"remove HF_MODEL_ID, or set it to {MODEL_STORE}, or remove the model data",
-            _STORE_SOURCE,
-            rule="LMI009",
-        )
-    elif not hub and mounted is False and not entries:
-        yield failure(
-            "OPTION_MODEL_ID" if "model_id" in properties.options else "HF_MODEL_ID",
-            "no model is registered: there is no model data to load and HF_MODEL_ID is not set"
-            " (OPTION_MODEL_ID alone registers none)",
-            "set HF_MODEL_ID to the hub id or s3:// prefix, or give the model data"
-            + (" and remove SERVING_LOAD_MODELS=NONE" if listed else ""),
-            _STORE_SOURCE,
-        )
-
-
-def model_notes(properties: Properties, model_mounted: bool | None) -> Iterator[Finding]:
-    """Warn about models that requests may not reach, where it depends on more than is known."""
-    listed = properties.environment.get("SERVING_LOAD_MODELS", "")
-    if isinstance(listed, str) and len(_entries(listed)) > 1:
-        yield Finding(
-            rule="LMI009",
-            message=f"SERVING_LOAD_MODELS={shown(listed)} registers several models",
-            why="every request without a model name is then answered with 400",
-            fix="list one model, or send the name of a model with each request",
-            severity="warning",
-            where="SERVING_LOAD_MODELS",
-            source=_STORE_SOURCE,
-        )
-    option_id = properties.options.get("model_id")
-    named = properties.environment.get("HF_MODEL_ID", "") != ""
-    from_file = option_id is not None and option_id.where.startswith("option.")
-    if option_id is None or from_file or named or model_mounted is not None:
-        return
-    yield Finding(
-        rule="LMI009",
-        message=f"{option_id.where} registers no model by itself: it only changes one that is"
-        f" mounted at {MODEL_STORE}",
-        why="without model data the server starts with no model, and every request fails",
-        fix="write HF_MODEL_ID instead, unless model data with a serving.properties is mounted",
-        severity="warning",
-        where=option_id.where,
-        source=_STORE_SOURCE,
-    )
-
-
-def _entries(listed: str) -> list[str]:
-    """Return the models that SERVING_LOAD_MODELS names one by one."""
-    return [] if listed.upper() in ("ALL", "NONE") else re.findall(r"[^,\s]+", listed)
-
-
-def _load_entry(entry: str) -> Iterator[Finding]:
-    match = _ENTRY.match(entry)
-    if match is None or "://" in match["label"]:
-        return
-    parts = match["label"].split(":")
-    if len(parts) > 2 and parts[2] and parts[2] not in _DJL_ENGINES:
-        yield failure(
-            "SERVING_LOAD_MODELS",
-            f"SERVING_LOAD_MODELS={shown(entry)} names the engine {shown(parts[2])!r}, which DJL Serving does not"
-            " have",
-            f"remove SERVING_LOAD_MODELS: the image loads {MODEL_STORE} by itself (the engine slot"
-            " takes Python, not the name of an inference library)",
-            _STORE_SOURCE,
-        )
 
 
 def _degrees(stage: Stage, arguments: Arguments, gpus: int | None) -> Iterator[Finding]:
@@ -251,38 +151,6 @@ def _fewer_cpu_adapters(stage: Stage, effective: dict[str, Any], source: str) ->
         )
 
 
-def _small_batches(stage: Stage, effective: dict[str, Any], source: str) -> Iterator[Finding]:
-    """Check that a batch holds a token of each sequence, and a whole prompt where none is cut."""
-    tokens, sequences = effective.get("max_num_batched_tokens"), effective.get("max_num_seqs")
-    if isinstance(tokens, int) and isinstance(sequences, int) and 0 < tokens < sequences:
-        yield failure(
-            where_of(stage, "max_num_batched_tokens"),
-            f"max_num_batched_tokens={tokens} is below max_num_seqs={sequences}"
-            " (max_rolling_batch_size)",
-            f"set max_num_batched_tokens to at least {sequences}, or lower max_rolling_batch_size",
-            source,
-        )
-    length = effective.get("max_model_len")
-    whole_prompts = effective.get("enable_chunked_prefill") is False
-    if whole_prompts and isinstance(tokens, int) and isinstance(length, int) and tokens < length:
-        yield failure(
-            where_of(stage, "max_num_batched_tokens"),
-            f"max_num_batched_tokens={tokens} is below max_model_len={length} while chunked prefill"
-            " is off",
-            f"set max_num_batched_tokens to at least {length}, or leave chunked prefill on",
-            source,
-        )
-
-
-_ASSUMED_TOKENS: Final = 2048
-_ASSUMED_WITH_IMAGES: Final = 5120
-_ASSUMED_SINCE: Final = (0, 8, 0)
-_WITHOUT_IMAGES_SINCE: Final = (0, 14, 0)
-"""What an engine that the container starts makes of an unset max_num_batched_tokens: its handler names
-no usage context (djl-serving vllm_async_service.py; vllm/config.py of 0.8.4, where models with images
-have more, and vllm/engine/arg_utils.py of 0.14.0 and 0.23.0)."""
-
-
 def _more_than_assumed(stage: Stage, effective: dict[str, Any]) -> Iterator[Finding]:
     """Check the sequences where the tokens of a batch are left to the engine."""
     version, sequences = stage.container.engine_version, effective.get("max_num_seqs")
@@ -304,6 +172,29 @@ def _more_than_assumed(stage: Stage, effective: dict[str, Any]) -> Iterator[Find
             f"set {where} to at most {_ASSUMED_TOKENS}, or OPTION_MAX_NUM_BATCHED_TOKENS to at least"
             f" {sequences}",
             f"vllm {stage.container.release.engine_version} wheel: vllm/config/scheduler.py",
+        )
+
+
+def _small_batches(stage: Stage, effective: dict[str, Any], source: str) -> Iterator[Finding]:
+    """Check that a batch holds a token of each sequence, and a whole prompt where none is cut."""
+    tokens, sequences = effective.get("max_num_batched_tokens"), effective.get("max_num_seqs")
+    if isinstance(tokens, int) and isinstance(sequences, int) and 0 < tokens < sequences:
+        yield failure(
+            where_of(stage, "max_num_batched_tokens"),
+            f"max_num_batched_tokens={tokens} is below max_num_seqs={sequences}"
+            " (max_rolling_batch_size)",
+            f"set max_num_batched_tokens to at least {sequences}, or lower max_rolling_batch_size",
+            source,
+        )
+    length = effective.get("max_model_len")
+    whole_prompts = effective.get("enable_chunked_prefill") is False
+    if whole_prompts and isinstance(tokens, int) and isinstance(length, int) and tokens < length:
+        yield failure(
+            where_of(stage, "max_num_batched_tokens"),
+            f"max_num_batched_tokens={tokens} is below max_model_len={length} while chunked prefill"
+            " is off",
+            f"set max_num_batched_tokens to at least {length}, or leave chunked prefill on",
+            source,
         )
 
 
@@ -333,20 +224,3 @@ def _names(stage: Stage, effective: dict[str, Any]) -> Iterator[Finding]:
 
 def _with_lora(effective: dict[str, Any]) -> bool:
     return effective.get("enable_lora") is True
-
-
-def where_of(stage: Stage, engine_name: str) -> str:
-    """Return the variable or property that sets an engine argument."""
-    names = [engine_name, *(r.name for r in stage.declared.values() if r.engine == engine_name)]
-    if engine_name == "max_num_seqs":
-        names.append("max_rolling_batch_size")
-    for name in names:
-        if name in stage.properties.options:
-            return stage.properties.options[name].where
-    return engine_name
-
-
-def models_are_known(properties: Properties, model_mounted: bool | None) -> bool:
-    """Return whether it is certain that a model is registered."""
-    hub = properties.environment.get("HF_MODEL_ID", "")
-    return model_mounted is True or isinstance(hub, Unknown) or hub != ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from lmi_constructs.container.arguments import Arguments, Stage, read_arguments
+from lmi_constructs.container.arguments import read_arguments
 from lmi_constructs.container.environment_limits import is_legal_name, limit_findings
 from lmi_constructs.container.lost_settings import (
     beaten_by_file,
@@ -22,15 +22,15 @@ from lmi_constructs.container.misspelled_variables import (
 )
 from lmi_constructs.container.mode_warnings import mode_findings
 from lmi_constructs.container.recommender import ASYNC_HANDLER, TRANSFORMERS_HANDLER, recommend
-from lmi_constructs.container.release import LmiContainer
-from lmi_constructs.container.serving_properties import Properties, Unknown, merge, shown
-from lmi_constructs.container.start_checks import (
-    failure,
+from lmi_constructs.container.registered_models import (
     model_notes,
     models_are_known,
-    start_findings,
     startup_models,
 )
+from lmi_constructs.container.release import LmiContainer
+from lmi_constructs.container.serving_properties import Properties, Unknown, merge, shown
+from lmi_constructs.container.stage import Arguments, Stage, failure
+from lmi_constructs.container.start_checks import start_findings
 from lmi_constructs.container.value_parsers import boolean, decimal, whole
 from lmi_constructs.facts.engine_arguments import derived_engines, engine_arguments
 from lmi_constructs.facts.handler import handler_behavior

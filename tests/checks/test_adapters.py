@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lmi_constructs.checks.examples import REMOVED, Example
-from lmi_constructs.checks.rules.components import ImpossibleAdapter
+from lmi_constructs.checks.rules.adapters import ImpossibleAdapter
 from tests.checks.support import findings
 
 SERVED = ImpossibleAdapter.passing.change

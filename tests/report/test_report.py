@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from lmi_constructs.checks import TemplateSource
 from lmi_constructs.checks.examples import REMOVED, Example, llama_config
-from lmi_constructs.checks.rules.components import ImpossibleAdapter
+from lmi_constructs.checks.rules.adapters import ImpossibleAdapter
 from lmi_constructs.checks.template import read_deployment
 from lmi_constructs.cli._group import lmi
 from lmi_constructs.planner import Architecture, EngineConfiguration, plan

@@ -8,6 +8,7 @@ from typing import Final
 from lmi_constructs.checks.rules import (
     accelerators,
     access,
+    adapters,
     alarms,
     components,
     engine,
@@ -114,7 +115,7 @@ _FAMILIES: Final[dict[str, tuple[type[Rule], ...]]] = {
         components.ComponentDoesNotFit,
         components.NoCopy,
         components.ManagedScalingOutOfRange,
-        components.ImpossibleAdapter,
+        adapters.ImpossibleAdapter,
     ),
     "Scaling": (
         scaling.MetricOfAnotherDimension,
