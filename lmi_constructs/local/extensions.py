@@ -27,12 +27,13 @@ from moto.sagemaker.models import sagemaker_backends
 from moto.sagemakerruntime.models import sagemakerruntime_backends
 
 from lmi_constructs.local.alarms import LocalCloudWatchBackend
+from lmi_constructs.local.cloudformation import LocalCloudFormationBackend
 from lmi_constructs.local.functions import LocalCustomResource
 from lmi_constructs.local.resources import ApiResource
 from lmi_constructs.local.runtime import LocalRuntimeBackend
 from lmi_constructs.local.sagemaker import LocalSageMakerBackend
 from lmi_constructs.local.scaling import LocalScalingBackend
-from lmi_constructs.local.stacks import LocalCloudFormationBackend, LocalStack
+from lmi_constructs.local.stacks import LocalStack
 from lmi_constructs.local.types import TYPES
 
 if TYPE_CHECKING:

@@ -249,6 +249,48 @@ def test_two_change_sets_of_one_name_are_told_apart(aws: Any, template: dict[str
     }
 
 
+def test_a_stack_takes_its_change_sets_with_it(aws: Any, template: dict[str, Any]) -> None:
+    """The CDK CLI waits for the end of a change set of its own name before it makes the next."""
+    cloudformation = aws.client("cloudformation")
+    name = {"StackName": "One", "ChangeSetName": "same-name"}
+    body = json.dumps(template)
+    for _ in range(2):
+        cloudformation.create_change_set(**name, ChangeSetType="CREATE", TemplateBody=body)
+        cloudformation.execute_change_set(**name)
+        cloudformation.delete_stack(StackName="One")
+        with pytest.raises(cloudformation.exceptions.ChangeSetNotFoundException):
+            cloudformation.describe_change_set(**name)
+
+
+def test_a_stack_in_review_is_one_stack_with_its_own_change_sets(
+    aws: Any, template: dict[str, Any]
+) -> None:
+    cloudformation = aws.client("cloudformation")
+    body = json.dumps(template)
+
+    def ask(stack: str, name: str) -> None:
+        cloudformation.create_change_set(
+            StackName=stack, ChangeSetName=name, ChangeSetType="CREATE", TemplateBody=body
+        )
+
+    for stack, name in (("One", "first"), ("One", "second"), ("Two", "first")):
+        ask(stack, name)
+    listed = cloudformation.list_stacks()["StackSummaries"]
+    assert [(one["StackName"], one["StackStatus"]) for one in listed] == [
+        ("One", "REVIEW_IN_PROGRESS"),
+        ("Two", "REVIEW_IN_PROGRESS"),
+    ]
+    own = cloudformation.list_change_sets(StackName="One")["Summaries"]
+    assert [one["ChangeSetName"] for one in own] == ["first", "second"]
+    with pytest.raises(cloudformation.exceptions.AlreadyExistsException, match="first"):
+        ask("One", "first")
+    cloudformation.execute_change_set(StackName="One", ChangeSetName="second")
+    (made,) = cloudformation.describe_stacks(StackName="One")["Stacks"]
+    assert made["StackStatus"] == CREATE_DONE
+    with pytest.raises(ClientError, match="already exists and cannot be created again"):
+        ask("One", "third")
+
+
 def test_a_rolled_back_stack_can_be_deleted_and_made_again(
     stack: Any, template: dict[str, Any]
 ) -> None:

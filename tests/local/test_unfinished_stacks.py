@@ -36,7 +36,7 @@ def held_back(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
         return call(kind, *arguments)
 
     monkeypatch.setattr(ApiResource, "call", classmethod(wait_and_call))
-    monkeypatch.setattr("lmi_constructs.local.stacks.ANSWER_SECONDS", 0)
+    monkeypatch.setattr("lmi_constructs.local.cloudformation.ANSWER_SECONDS", 0)
     yield go_on
     go_on.set()
 
