@@ -8,6 +8,7 @@ from lmi_constructs.container import value_parsers
 from lmi_constructs.container.engine_parser import broken_bounds
 from lmi_constructs.container.quantization_methods import fix_of_unknown_method
 from lmi_constructs.container.registered_models import startup_models
+from lmi_constructs.container.server_numbers import server_number_errors
 from lmi_constructs.container.serving_properties import shown
 from lmi_constructs.container.stage import (
     CONTAINERS_MAX_LORAS,
@@ -59,6 +60,7 @@ def start_findings(
     What the first stage has refused already is not told twice.
     """
     found = list(startup_models(stage.properties, model_mounted=model_mounted))
+    found += server_number_errors(stage.properties)
     found += _degrees(stage, arguments, gpus)
     if stage.recommended.serves_with_vllm:
         found += _limits(stage, arguments.effective)

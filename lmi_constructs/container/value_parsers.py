@@ -19,6 +19,7 @@ TRUE: Final = {"1", "on", "t", "true", "y", "yes"}
 FALSE: Final = {"0", "f", "false", "n", "no", "off"}
 
 _WHOLE: Final = re.compile(r"\s*[+-]?\d+(?:_\d+)*(?:\.0+)?\s*")
+_JAVA: Final = re.compile(r"[+-]?0*\d{1,10}")
 _READABLE: Final = re.compile(r"(\d+(?:\.\d+)?)([kKmMgGtT])")
 _POWER: Final = {"k": 1, "m": 2, "g": 3, "t": 4}
 
@@ -36,6 +37,14 @@ def counted(text: str, otherwise: Missing) -> int | Missing:
         return int(text) if text.isdecimal() else otherwise
     except ValueError:  # more digits than Python reads
         return otherwise
+
+
+def java_integer(text: str) -> int | None:
+    """Read an integer of 32 bits as Java does: a sign and digits alone; `None` if it is none."""
+    if not _JAVA.fullmatch(text):
+        return None
+    number = int(text)
+    return number if -(2**31) <= number < 2**31 else None
 
 
 def boolean(text: str) -> bool:

@@ -28,6 +28,7 @@ from lmi_constructs.container.registered_models import (
     startup_models,
 )
 from lmi_constructs.container.release import LmiContainer
+from lmi_constructs.container.server_numbers import server_number_errors, unread_timeouts
 from lmi_constructs.container.serving_properties import Properties, Unknown, merge, shown
 from lmi_constructs.container.stage import Arguments, Stage, failure
 from lmi_constructs.container.start_checks import start_findings
@@ -156,7 +157,7 @@ def _verdict(
     properties = merge(environment, serving_properties)
     notes += spelling_findings(environment, option_names())
     notes += [*file_findings(properties, option_names()), *beaten_by_file(properties)]
-    notes += model_notes(properties, model_mounted)
+    notes += [*model_notes(properties, model_mounted), *unread_timeouts(properties)]
     notes = _without_renamed(environment, notes)
     behavior = handler_behavior(release.release.lmi or 0)
     table = engine_arguments(release.release.engine_version or "")
@@ -265,6 +266,7 @@ def _without_table(
     }
     chosen = names.get(backend or "", backend)
     found = list(startup_models(properties, model_mounted=model_mounted))
+    found += server_number_errors(properties)
     if backend not in (None, "disable") and chosen not in served.values():
         found.append(
             failure(
